@@ -28,6 +28,7 @@ namespace {
 
 constexpr const char* kLayouts = "nodes|inorder";
 constexpr const char* kTreeSplits = "widest|cycle";
+constexpr const char* kMiddles = "right|left";
 
 struct ExportFlags {
   std::string points_path;
@@ -90,6 +91,7 @@ int run_export(ExportFlags flags) {
     report["dtype"] = name_of(file.points.dtype());
     report["split"] = name_of(flags.options.split);
     report["unique"] = flags.options.unique;
+    report["middle"] = name_of(flags.options.middle);
     report["threads"] = threads_in_use(flags.options.threads);
     report["read_ms"] = read_ms;
     report["build_ms"] = build_ms;
@@ -97,10 +99,11 @@ int run_export(ExportFlags flags) {
     write_to_stdout(report.dump(2) + "\n");
   }
   flags.output.summary(
-      fmt::format("{} of {} on {} (layout {}, split {}{})\nread {}, build {}, write {}", counted(nodes, "node"),
+      fmt::format("{} of {} on {} (layout {}, split {}{}{})\nread {}, build {}, write {}", counted(nodes, "node"),
                   counted(file.points.rows(), "point"), counted(static_cast<std::uint64_t>(levels), "level"),
                   flags.layout, name_of(flags.options.split), flags.options.unique ? ", unique" : "",
-                  readable_duration(read_ms), readable_duration(build_ms), readable_duration(write_ms)));
+                  flags.options.middle == apps::Middle::left ? ", left middle" : "", readable_duration(read_ms),
+                  readable_duration(build_ms), readable_duration(write_ms)));
   if (flags.out != "-") flags.output.summary(fmt::format("tree in {}", flags.out));
   return 0;
 }
@@ -116,6 +119,8 @@ FlagGroup tree_flags(ExportFlags& flags) {
            choice_flag("--split", kTreeSplits,
                        "dimension that a node splits: the widest of its range, or each in turn, level by level",
                        flags.options.split, parse_split_rule),
+           choice_flag("--middle", kMiddles, "which of two points in the middle of a range is its node",
+                       flags.options.middle, apps::parse_middle),
            {"--unique", "", "keep only the first of equal points", &flags.options.unique},
            {"--skip-nonfinite", "", "skip rows with NaN, infinity or missing values; other rows keep their numbers",
             [&flags](const std::string&) { flags.options.skip_nonfinite = flags.read.missing_as_nan = true; }},
@@ -129,7 +134,8 @@ Command export_command() {
   Command command;
   command.name = "export";
   command.summary = "write a balanced k-d tree as arrays for other programs";
-  command.synopsis = "POINTS --layout nodes|inorder --out TREE.npz [--unique] [--split widest|cycle] [flags]";
+  command.synopsis =
+      "POINTS --layout nodes|inorder --out TREE.npz [--unique] [--split widest|cycle] [--middle right|left] [flags]";
   command.description =
       "Writes a tree with one node per point: the median of a range, ordered by the split dimension of its node, "
       "becomes the node; the points before and after it form its subtrees. The tree is unique, so the file is the same "

@@ -49,6 +49,7 @@ int verify_tree_file(const std::string& tree_path, const std::string& points_pat
     report["points"] = points.points.rows();
     report["split"] = name_of(facts.split);
     report["unique"] = facts.unique;
+    report["middle"] = name_of(facts.middle);
     report["read_ms"] = read_ms;
     report["check_ms"] = check_ms;
     write_to_stdout(report.dump(2) + "\n");
@@ -57,10 +58,11 @@ int verify_tree_file(const std::string& tree_path, const std::string& points_pat
     throw BadData(fmt::format("{}: the tree is wrong: {}", tree_path, verdict.first_violation));
   }
   if (!output.json && !output.quiet) {
-    write_to_stdout(fmt::format("right: {} of {} on {} checked against {} (split {}{})\n",
+    write_to_stdout(fmt::format("right: {} of {} on {} checked against {} (split {}{}{})\n",
                                 counted(verdict.nodes, "node"), is_table ? "a node table" : "a tree in order",
                                 counted(verdict.levels, "level"), counted(points.points.rows(), "point"),
-                                name_of(facts.split), facts.unique ? ", unique" : ""));
+                                name_of(facts.split), facts.unique ? ", unique" : "",
+                                facts.middle == apps::Middle::left ? ", left middle" : ""));
     output.summary(fmt::format("read {}, check {}", readable_duration(read_ms), readable_duration(check_ms)));
   }
   return 0;

@@ -266,7 +266,7 @@ class TreeBuilder {
         });
   }
 
-  VisitOptions visit_options() const { return {"building", options_.threads, &options_.progress}; }
+  VisitOptions visit_options() const { return {options_.middle, "building", options_.threads, &options_.progress}; }
 
   /// Calls each(i) for every node.
   template <typename Each>
@@ -296,7 +296,7 @@ OrderedTree build_tree(PointView points, const TreeExportOptions& options) {
 }
 
 TreeFacts facts_of(PointView points, const TreeExportOptions& options) {
-  return {points.rows(), points.dims(), points.dtype(), options.split, options.unique};
+  return {points.rows(), points.dims(), points.dtype(), options.split, options.unique, options.middle};
 }
 
 template <typename Export>
@@ -313,6 +313,15 @@ auto with_checks(PointView points, const TreeExportOptions& options, Export&& ru
 
 }  // namespace
 
+std::string_view name_of(Middle middle) { return middle == Middle::left ? "left" : "right"; }
+
+Middle parse_middle(std::string_view name) {
+  for (const Middle middle : {Middle::right, Middle::left}) {
+    if (name == name_of(middle)) return middle;
+  }
+  throw UsageError(fmt::format("\"{}\" is no middle; there are: right, left", name));
+}
+
 NodeTable export_node_table(PointView points, const TreeExportOptions& options) {
   return with_checks(points, options, [&] {
     OrderedTree tree = build_tree(points, options);
@@ -323,14 +332,16 @@ NodeTable export_node_table(PointView points, const TreeExportOptions& options) 
     table.less.assign(table.point.size(), kNoNode);
     table.greater.assign(table.point.size(), kNoNode);
     if (!table.point.empty()) {
-      table.root = static_cast<std::uint32_t>(TreeRange{0, table.point.size(), 0}.middle());
+      table.root = static_cast<std::uint32_t>(TreeRange{0, table.point.size(), 0, options.middle}.middle());
     }
-    visit_ranges(table.point.size(), {"linking", options.threads, &options.progress}, [&](const TreeRange& range, int) {
-      const std::uint64_t node = range.middle();
-      range.for_children([&](const TreeRange& child) {
-        (child.first < node ? table.less : table.greater)[node] = static_cast<std::uint32_t>(child.middle());
-      });
-    });
+    visit_ranges(table.point.size(), {options.middle, "linking", options.threads, &options.progress},
+                 [&](const TreeRange& range, int) {
+                   const std::uint64_t node = range.middle();
+                   range.for_children([&](const TreeRange& child) {
+                     (child.first < node ? table.less : table.greater)[node] =
+                         static_cast<std::uint32_t>(child.middle());
+                   });
+                 });
     return table;
   });
 }

@@ -6,6 +6,7 @@
 #include "runtime/progress_meter.hpp"
 #include "split/split_parallel.hpp"
 
+#include <kith/apps/tree_export.hpp>
 #include <kith/index.hpp>
 #include <kith/progress.hpp>
 
@@ -22,20 +23,22 @@ struct TreeRange {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
   std::uint32_t level = 0;
+  Middle rule = Middle::right;
 
   std::uint64_t size() const { return last - first; }
-  std::uint64_t middle() const { return first + (last - first) / 2; }  // floor((first + last) / 2)
+  std::uint64_t middle() const { return first + (size() - (rule == Middle::left ? 1 : 0)) / 2; }
 
   /// Calls `take(child)` for each child that has points.
   template <typename Take>
   void for_children(Take&& take) const {
-    if (first < middle()) take(TreeRange{first, middle(), level + 1});
-    if (middle() + 1 < last) take(TreeRange{middle() + 1, last, level + 1});
+    if (first < middle()) take(TreeRange{first, middle(), level + 1, rule});
+    if (middle() + 1 < last) take(TreeRange{middle() + 1, last, level + 1, rule});
   }
 };
 
-/// How the visit runs and reports.
+/// What is visited, and how the visit runs and reports.
 struct VisitOptions {
+  Middle rule = Middle::right;
   std::string_view stage;
   int threads = 0;
   const ProgressCallback* progress = nullptr;
@@ -61,7 +64,7 @@ std::vector<TreeRange> visit_top(std::uint64_t count, const VisitOptions& option
   constexpr std::uint64_t kSmallTask = 1024;
   const int threads = runtime::resolve_threads(options.threads);
   runtime::ProgressMeter meter(options.progress, options.stage, count);
-  std::vector<TreeRange> level = {{0, count, 0}};
+  std::vector<TreeRange> level = {{0, count, 0, options.rule}};
   while (level.size() < kEnoughTasks && level[0].size() > kSmallTask) {
     if (level.size() < 2 * static_cast<std::size_t>(threads) && level[0].size() >= split::kParallelSplit) {
       for (const TreeRange& range : level) visit(range, threads);

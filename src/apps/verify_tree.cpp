@@ -141,13 +141,13 @@ class TableWalk {
       return table_.root == kNoNode ? "" : fmt::format("the root is {}, but there are no nodes", table_.root);
     if (table_.root >= count) return fmt::format("the root {} is not a node; there are {}", table_.root, count);
     reached_from_[table_.root] = kFromOutside;
-    std::deque<std::pair<TreeRange, std::uint32_t>> open = {{TreeRange{0, count, 0}, table_.root}};
+    std::deque<std::pair<TreeRange, std::uint32_t>> open = {{TreeRange{0, count, 0, table_.facts.middle}, table_.root}};
     while (!open.empty()) {
       const auto [range, node] = open.front();
       open.pop_front();
       node_at[range.middle()] = node;
-      const TreeRange before{range.first, range.middle(), range.level + 1};
-      const TreeRange after{range.middle() + 1, range.last, range.level + 1};
+      const TreeRange before{range.first, range.middle(), range.level + 1, range.rule};
+      const TreeRange after{range.middle() + 1, range.last, range.level + 1, range.rule};
       for (const auto& [child_range, child, side] : {std::tuple(before, table_.less[node], "less-than"),
                                                      std::tuple(after, table_.greater[node], "greater-than")}) {
         const std::string wrong = check_child(node, child, side, child_range.size());
@@ -166,22 +166,23 @@ class TableWalk {
   bool is_right(std::vector<std::uint32_t>& node_at, const VerifyTreeOptions& options) const {
     const std::uint64_t count = table_.point.size();
     std::atomic<bool> is_right = true;
-    node_at[TreeRange{0, count, 0}.middle()] = table_.root;
-    visit_ranges(count, {"walking", options.threads, &options.progress}, [&](const TreeRange& range, int) {
-      const std::uint64_t middle = range.middle();
-      const std::uint32_t node = node_at[middle];
-      bool has_less = false, has_greater = false;
-      range.for_children([&](const TreeRange& child) {
-        const bool is_less = child.first < middle;
-        (is_less ? has_less : has_greater) = true;
-        const std::uint32_t number = (is_less ? table_.less : table_.greater)[node];
-        if (number >= count) is_right.store(false, std::memory_order_relaxed);
-        node_at[child.middle()] = number < count ? number : 0;
-      });
-      if ((!has_less && table_.less[node] != kNoNode) || (!has_greater && table_.greater[node] != kNoNode)) {
-        is_right.store(false, std::memory_order_relaxed);
-      }
-    });
+    node_at[TreeRange{0, count, 0, table_.facts.middle}.middle()] = table_.root;
+    visit_ranges(
+        count, {table_.facts.middle, "walking", options.threads, &options.progress}, [&](const TreeRange& range, int) {
+          const std::uint64_t middle = range.middle();
+          const std::uint32_t node = node_at[middle];
+          bool has_less = false, has_greater = false;
+          range.for_children([&](const TreeRange& child) {
+            const bool is_less = child.first < middle;
+            (is_less ? has_less : has_greater) = true;
+            const std::uint32_t number = (is_less ? table_.less : table_.greater)[node];
+            if (number >= count) is_right.store(false, std::memory_order_relaxed);
+            node_at[child.middle()] = number < count ? number : 0;
+          });
+          if ((!has_less && table_.less[node] != kNoNode) || (!has_greater && table_.greater[node] != kNoNode)) {
+            is_right.store(false, std::memory_order_relaxed);
+          }
+        });
     std::vector<std::uint8_t> marks(count, 0);
     return is_right && all_of(count, options.threads, [&](std::uint64_t i) {
              return std::atomic_ref(marks[node_at[i]]).exchange(1, std::memory_order_relaxed) == 0;
@@ -221,7 +222,7 @@ class OrderCheck {
   OrderCheck(const ClaimedTree& tree, PointView points) : tree_(tree), points_(points) {}
 
   std::string run(const VerifyTreeOptions& options) {
-    visit_ranges(tree_.rows.size(), {"checking", options.threads, &options.progress},
+    visit_ranges(tree_.rows.size(), {tree_.facts.middle, "checking", options.threads, &options.progress},
                  [this](const TreeRange& range, int threads) {
                    if (threads > 1 && is_right(range, threads)) return;
                    std::string wrong = check(range);

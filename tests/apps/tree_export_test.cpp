@@ -30,6 +30,7 @@ template <typename T>
 struct SortedTree {
   PointView points;
   SplitRule rule;
+  Middle middle_rule;
   Rows rows;
   Rows split_dim;
   Rows less;
@@ -67,7 +68,7 @@ struct SortedTree {
                 }
                 return a < b;
               });
-    const std::size_t middle = (lo + hi) / 2;
+    const std::size_t middle = middle_rule == Middle::left ? (lo + hi - 1) / 2 : (lo + hi) / 2;
     split_dim[middle] = dim;
     less[middle] = build(lo, middle, level + 1);
     greater[middle] = build(middle + 1, hi, level + 1);
@@ -91,7 +92,7 @@ Rows first_of_equal(PointView points) {
 
 template <typename T>
 NodeTable sorted_table(PointView points, const TreeExportOptions& options) {
-  SortedTree<T> tree{points, options.split, {}, {}, {}, {}};
+  SortedTree<T> tree{points, options.split, options.middle, {}, {}, {}, {}};
   tree.rows.resize(points.rows());
   std::iota(tree.rows.begin(), tree.rows.end(), 0u);
   if (options.unique) tree.rows = first_of_equal(points);
@@ -100,7 +101,7 @@ NodeTable sorted_table(PointView points, const TreeExportOptions& options) {
   tree.less.resize(count);
   tree.greater.resize(count);
   NodeTable table;
-  table.facts = {points.rows(), points.dims(), points.dtype(), options.split, options.unique};
+  table.facts = {points.rows(), points.dims(), points.dtype(), options.split, options.unique, options.middle};
   table.root = tree.build(0, count, 0);
   table.point = tree.rows;
   table.split_dim = tree.split_dim;
@@ -148,6 +149,7 @@ TEST(TreeExport, EqualsTheSortedTreeOnRandomCases) {
     TreeExportOptions options;
     options.split = random() % 2 == 0 ? SplitRule::widest : SplitRule::cycle;
     options.unique = random() % 2 == 0;
+    options.middle = random() % 2 == 0 ? Middle::right : Middle::left;
     options.threads = std::array{1, 2, 5}[random() % 3];
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << points.rows() << " points of " << dims
                                     << " dims, shape " << static_cast<int>(shape));
@@ -243,6 +245,16 @@ TEST(TreeExport, SevenPointsByHand) {
   const NodeTable two = export_node_table(PointView(values.data(), 2, 1));
   EXPECT_EQ(two.root, 1u);
   EXPECT_EQ(two.less, (Rows{kNoNode, 0}));
+  // Or the first: floor((0 + 2 - 1) / 2).
+  NodeTable left = export_node_table(PointView(values.data(), 2, 1), {.middle = Middle::left});
+  EXPECT_EQ(left.root, 0u);
+  EXPECT_EQ(left.less, (Rows{kNoNode, kNoNode}));
+  EXPECT_EQ(left.greater, (Rows{1, kNoNode}));
+  left.facts.middle = Middle::right;
+  EXPECT_NE(verify_tree(left, PointView(values.data(), 2, 1)).first_violation, "");
+  EXPECT_EQ(parse_middle("left"), Middle::left);
+  EXPECT_EQ(name_of(parse_middle("right")), "right");
+  EXPECT_THROW(parse_middle("Left"), UsageError);
 }
 
 TEST(TreeExport, BadRowsAreNamedOrLeftOut) {

@@ -51,6 +51,20 @@ TEST_F(ExportCommand, EveryTreeIsRight) {
   }
 }
 
+TEST_F(ExportCommand, TakesTheLeftOfTwoMiddles) {
+  for (const std::string layout : {"nodes", "inorder"}) {
+    const Outcome made = make({"--layout", layout, "--middle", "left"});
+    ASSERT_EQ(made.code, 0) << made;
+    EXPECT_PRED2(has, made.err, "split widest, left middle)");
+    const Outcome right = verify({"--points", path("p.npy")});
+    EXPECT_EQ(right.code, 0) << right;
+    EXPECT_PRED2(has, right.out, "split widest, left middle)");
+  }
+  EXPECT_EQ(make({"--layout", "nodes", "--middle", "lower"}).code, 2);
+  const Json report = Json::parse(make({"--layout", "nodes", "--middle", "left", "--json"}).out);
+  EXPECT_EQ(report["middle"], "left");
+}
+
 TEST_F(ExportCommand, IsTheSameForEveryNumberOfThreads) {
   ASSERT_EQ(make({"--layout", "nodes", "--threads", "1"}).code, 0);
   const std::string one = content(path("t.npz"));

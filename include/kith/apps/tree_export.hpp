@@ -6,6 +6,7 @@
 #include <kith/progress.hpp>
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace kith::apps::inline v0 {
@@ -13,10 +14,18 @@ namespace kith::apps::inline v0 {
 /// "No such node": a missing child, or the root of an empty table.
 inline constexpr std::uint32_t kNoNode = 0xffffffff;
 
+/// Which point of a range with two middles is its node.
+enum class Middle : std::uint8_t { right, left };
+
+KITH_EXPORT std::string_view name_of(Middle middle);
+/// "right" or "left". Throws UsageError.
+KITH_EXPORT Middle parse_middle(std::string_view name);
+
 struct TreeExportOptions {
   /// Which dimension a node splits: `cycle` takes level mod dims, the root being level 0; `widest` the widest side of
   /// the tight box of the node's range (upper - lower in the type of the points), ties to the lowest dimension.
   SplitRule split = SplitRule::widest;
+  Middle middle = Middle::right;
   /// Of equal points (-0 equals +0) only the first is in the tree.
   bool unique = false;
   /// Leave out points with NaN or infinity instead of throwing.
@@ -33,6 +42,7 @@ struct TreeFacts {
   DType dtype = DType::f32;
   SplitRule split = SplitRule::widest;
   bool unique = false;
+  Middle middle = Middle::right;
 
   friend bool operator==(const TreeFacts&, const TreeFacts&) = default;
 };
@@ -48,8 +58,8 @@ struct NodeTable {
   std::vector<std::uint32_t> greater;    ///< the node of the points after it, or kNoNode
 };
 
-/// The tree without pointers: the root of the range [lo, hi) is at floor((lo + hi) / 2); the less-than subtree is the
-/// range before it, the greater-than subtree the one after it.
+/// The tree without pointers: the root of the range [lo, hi) is at floor((lo + hi) / 2), or with the left middle at
+/// floor((lo + hi - 1) / 2); the less-than subtree is the range before it, the greater-than subtree the one after it.
 struct InOrderTree {
   TreeFacts facts;
   std::vector<std::uint32_t> index;      ///< the point at each position, as the caller numbers them

@@ -11,7 +11,8 @@ namespace kith::io::inline v0 {
 
 /// .npz with `point`, `less`, `greater` (u32 per node), `split_dim` (u8, u16 or u32, the smallest that holds the dims)
 /// and, one number each, `root` (u32), `rows` (u64), `dims` (u32), `bits` (u8: 32 or 64, the type of the points),
-/// `split` (u8: 0 widest, 1 cycle), `unique` (u8: 0 or 1). Whole or not at all; "-" is standard output. Throws IoError.
+/// `split` (u8: 0 widest, 1 cycle), `unique` (u8: 0 or 1), and, if it is the left one, `middle` (u8: 1). Whole or not
+/// at all; "-" is standard output. Throws IoError.
 KITH_EXPORT void write_tree(const std::string& path, const apps::NodeTable& table,
                             const ProgressCallback& progress = {});
 

@@ -47,6 +47,7 @@ void add_facts(ArrayArchive& archive, const apps::TreeFacts& facts, const std::v
   add_number(archive, "bits", static_cast<std::uint8_t>(8 * size_of(facts.dtype)));
   add_number(archive, "split", static_cast<std::uint8_t>(facts.split));
   add_number(archive, "unique", static_cast<std::uint8_t>(facts.unique));
+  if (facts.middle == apps::Middle::left) add_number(archive, "middle", std::uint8_t{1});
 }
 
 apps::TreeFacts read_facts(const ArrayReader& arrays) {
@@ -58,6 +59,7 @@ apps::TreeFacts read_facts(const ArrayReader& arrays) {
   facts.dtype = bits == 32 ? DType::f32 : DType::f64;
   facts.split = arrays.number("split", 1) == 0 ? SplitRule::widest : SplitRule::cycle;
   facts.unique = arrays.number("unique", 1) == 1;
+  if (arrays.has("middle") && arrays.number("middle", 1) == 1) facts.middle = apps::Middle::left;
   return facts;
 }
 

@@ -74,6 +74,17 @@ TEST_F(TreeFile, TreesInOrderComeBackAndAreReadAsPoints) {
   EXPECT_TRUE(std::get<apps::InOrderTree>(read_tree(path_)).index.empty());
 }
 
+TEST_F(TreeFile, OnlyTheLeftMiddleIsWritten) {
+  const PointSet set = points(50, 3);
+  write_tree(path_, apps::export_in_order(set.view()));
+  EXPECT_EQ(bytes().find("middle"), std::string::npos);
+  write_tree(path_, apps::export_in_order(set.view(), {.middle = apps::Middle::left}));
+  EXPECT_NE(bytes().find("middle"), std::string::npos);
+  const auto back = std::get<apps::InOrderTree>(read_tree(path_));
+  EXPECT_EQ(back.facts.middle, apps::Middle::left);
+  EXPECT_EQ(apps::verify_tree(back, set.view()).first_violation, "");
+}
+
 TEST_F(TreeFile, OtherFilesAreNoTrees) {
   write("x,y\n1,2\n");
   EXPECT_FALSE(is_tree_file(path_));
