@@ -10,6 +10,7 @@
 #include "cpu/kd_tree/group_search.hpp"
 #include "cpu/kd_tree/query_groups.hpp"
 #include "cpu/kd_tree/single_search.hpp"
+#include "cpu/kd_tree/tiny_coordinates.hpp"
 #include "cpu/nearest_row.hpp"
 #include "engine/kd_tree/kd_tree.hpp"
 #include "engine/kd_tree/tree_sections.hpp"
@@ -18,7 +19,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <memory>
 #include <utility>
+#include <vector>
 
 namespace kith::cpu {
 namespace {
@@ -39,11 +43,15 @@ class KdSearch final : public engine::Searcher<T> {
                             {.leaf_size = engine::leaf_size_of(request.leaf_size, request.dims),
                              .cycles = request.split == SplitRule::cycle,
                              .threads = request.run.threads,
-                             .progress = request.run.progress})) {}
+                             .progress = request.run.progress})),
+        without_tiny_(search_without_tiny(request.run.threads)) {}
   explicit KdSearch(const engine::LoadRequest& request)
-      : metric_(request.file.facts().metric), lengths_(request.lengths<T>()), tree_(engine::load_tree<T>(request)) {}
+      : metric_(request.file.facts().metric),
+        lengths_(request.lengths<T>()),
+        tree_(engine::load_tree<T>(request)),
+        without_tiny_(search_without_tiny(request.run.threads)) {}
   KdSearch(KdTree<T> tree, Metric metric, std::vector<T> period)
-      : metric_(metric), lengths_(std::move(period)), tree_(std::move(tree)) {}
+      : metric_(metric), lengths_(std::move(period)), tree_(std::move(tree)), without_tiny_(search_without_tiny(0)) {}
 
   void knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
            std::uint32_t* indices, T* reduced, std::uint8_t* exact) const override;
@@ -60,13 +68,18 @@ class KdSearch final : public engine::Searcher<T> {
   void copy_rows(T* rows, int threads) const override { engine::copy_tree_rows(tree_, rows, threads); }
   void save(engine::IndexFileWriter& writer, const RunOptions&) const override { engine::save_tree(tree_, writer); }
 
-  std::uint64_t memory_bytes() const override { return tree_.memory_bytes(); }
+  std::uint64_t memory_bytes() const override {
+    return tree_.memory_bytes() + (without_tiny_ ? without_tiny_->memory_bytes() : 0);
+  }
   std::string describe() const override {
     return fmt::format("k-d tree: {} points of {} dims, {} levels, {} leaves of up to {} points ({}), {} bytes",
                        tree_.geometry.points, tree_.dims, tree_.geometry.levels, tree_.geometry.leaves(),
                        tree_.geometry.most_per_leaf(), instruction_set(), memory_bytes());
   }
   std::string explain(const engine::SearchShape& shape) const override {
+    if (serves_without_tiny(shape.is_radius || shape.is_exact)) {
+      return "coordinates that L2 cannot tell from zero as zero; " + without_tiny_->explain(shape);
+    }
     if (is_alone(shape.queries, shape.is_self)) return "one query, on the caller's thread";
     if (!shape.is_radius && !shape.is_exact) {
       return "queries one by one; groups do not apply: what eps and max_leaves find depends on each query's own walk";
@@ -77,6 +90,38 @@ class KdSearch final : public engine::Searcher<T> {
 
  private:
   const T* lengths() const { return lengths_.empty() ? nullptr : lengths_.data(); }
+
+  /// A search over the same points with tiny coordinates as zeros, if there are enough of them to matter. Axes that
+  /// wrap have differences of their own.
+  std::unique_ptr<const KdSearch> search_without_tiny(int threads) const {
+    if (!lengths_.empty() || !has_tiny_coordinates(tree_, metric_)) return nullptr;
+    std::vector<T> rows(tree_.geometry.points * tree_.dims);
+    engine::copy_tree_rows(tree_, rows.data(), threads);
+    std::transform(rows.begin(), rows.end(), rows.begin(), without_tiny<T>);
+    const KdBuildOptions options{.leaf_size = tree_.leaf_size, .cycles = tree_.cycles, .threads = threads};
+    return std::make_unique<const KdSearch>(build_kd_tree(rows.data(), tree_.geometry.points, tree_.dims, options),
+                                            metric_, lengths_);
+  }
+  /// What approximate searches find depends on the tree itself.
+  bool serves_without_tiny(bool is_exact) const { return without_tiny_ != nullptr && is_exact; }
+  /// Calls `search` with such queries as `without_tiny_` takes.
+  template <typename Search>
+  decltype(auto) with_queries_without_tiny(const QueryBatch<T>& queries, Search&& search) const {
+    std::array<T, 32> few;
+    std::vector<T> many;  // one query in few dims takes no memory of the heap
+    QueryBatch<T> changed = queries;
+    if (!queries.is_self()) {
+      const std::uint64_t values = queries.count * tree_.dims;
+      if (values > few.size()) many.resize(values);
+      T* rows = many.empty() ? few.data() : many.data();
+      for (std::uint64_t query = 0; query < queries.count; ++query) {
+        std::transform(queries.row(query), queries.row(query) + tree_.dims, rows + query * tree_.dims, without_tiny<T>);
+      }
+      changed.rows = rows;
+      changed.row_stride = tree_.dims;
+    }
+    return search(changed);
+  }
 
   template <typename Collector>
   void knn_in_groups(const QueryBatch<T>& queries, std::uint32_t k, T bound, const RunOptions& run,
@@ -168,6 +213,7 @@ class KdSearch final : public engine::Searcher<T> {
   Metric metric_;
   std::vector<T> lengths_;  ///< of periodic axes; empty: plain axes
   KdTree<T> tree_;
+  std::unique_ptr<const KdSearch> without_tiny_;  ///< takes the place of `tree_` where it is there
 };
 
 /// Fetches a row that a walk later will write: rows of a group lie anywhere.
@@ -253,6 +299,11 @@ void KdSearch<T>::knn_in_groups(const QueryBatch<T>& queries, std::uint32_t k, T
 template <typename T>
 void KdSearch<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
                       std::uint32_t* indices, T* reduced, std::uint8_t* exact) const {
+  if (serves_without_tiny(rules.is_exact())) {
+    return with_queries_without_tiny(queries, [&](const QueryBatch<T>& changed) {
+      without_tiny_->knn(changed, k, rules, run, indices, reduced, exact);
+    });
+  }
   const auto alone = [&](std::uint64_t query, const T* row) {
     const bool is_certain = knn_alone(queries, query, row, k, rules, indices + query * k, reduced + query * k);
     if (exact != nullptr) exact[query] = is_certain ? 1 : 0;
@@ -303,6 +354,10 @@ ReducedLists<T> KdSearch<T>::radius_alone(const QueryBatch<T>& queries, T bound,
 template <typename T>
 ReducedLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
                                     const RunOptions& run) const {
+  if (serves_without_tiny(true)) {
+    return with_queries_without_tiny(
+        queries, [&](const QueryBatch<T>& changed) { return without_tiny_->radius(changed, bound, most, run); });
+  }
   if (is_alone(queries)) return radius_alone(queries, bound, most);
   /// What one task found: lists one after the other.
   using Entry = typename ListEntry<T>::Type;
@@ -358,6 +413,10 @@ ReducedLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::
 
 template <typename T>
 void KdSearch<T>::count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const {
+  if (serves_without_tiny(true)) {
+    return with_queries_without_tiny(
+        queries, [&](const QueryBatch<T>& changed) { without_tiny_->count(changed, bound, run, counts); });
+  }
   if (is_alone(queries)) {
     CountCollector<T> collector(queries.filter, queries.reach(bound));
     walk_only(queries, bound, collector);
