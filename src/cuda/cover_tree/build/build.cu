@@ -1,7 +1,7 @@
 // See build.hpp: the kernels of a build that do not depend on the space, and its memory.
 #include "cuda/cover_tree/build/build.hpp"
 
-#include "cuda/cover_tree/build/build_device.hpp"
+#include "cuda/runtime/step_device.hpp"
 #include "cuda/cover_tree/build/build_steps.cuh"
 #include "cuda/runtime/device_memory.hpp"
 
@@ -39,7 +39,7 @@ BuildMemory cover_build_memory(std::uint32_t count, std::uint32_t stride, std::u
 
 namespace cover {
 
-DeviceCoverTree build_with(BuildDevice& device, CoverMeasures& measures, PlainRows rows, std::uint32_t count,
+DeviceCoverTree build_with(StepDevice& device, CoverMeasures& measures, PlainRows rows, std::uint32_t count,
                            std::uint32_t leaf_size, const Stream& stream) {
   DeviceCoverTree tree;
   tree.count = count;
@@ -53,7 +53,7 @@ DeviceCoverTree build_with(BuildDevice& device, CoverMeasures& measures, PlainRo
   DeviceBuffer<std::byte> memory(lay_out_cover_scratch(count, capacity, nullptr).bytes, stream);
   const CoverScratch scratch = lay_out_cover_scratch(count, capacity, memory.data());
   const CoverOutput output{tree.row_words.data(), tree.order.data(), tree.distances.data()};
-  const std::uint32_t nodes = CoverBuild<BuildDevice>(device, measures, scratch, output, rows, count, leaf_size).run();
+  const std::uint32_t nodes = CoverBuild<StepDevice>(device, measures, scratch, output, rows, count, leaf_size).run();
   tree.nodes = {nodes, stream};
   check(cudaMemcpyAsync(tree.nodes.data(), scratch.nodes, tree.nodes.bytes(), cudaMemcpyDeviceToDevice, stream.get()),
         "building a cover tree");

@@ -21,12 +21,12 @@ template <DeviceSpace S>
 DeviceCoverTree build_cover_tree(const S& space, const std::uint32_t* rows, std::uint32_t count,
                                  std::uint32_t leaf_size, const Stream& stream, BuildPhases* phases = nullptr);
 
+class StepDevice;  // cuda/runtime/step_device.hpp
+
 namespace cover {
 
-class BuildDevice;
-
 /// The part of a build that does not depend on the space.
-DeviceCoverTree build_with(BuildDevice& device, CoverMeasures& measures, PlainRows rows, std::uint32_t count,
+DeviceCoverTree build_with(StepDevice& device, CoverMeasures& measures, PlainRows rows, std::uint32_t count,
                            std::uint32_t leaf_size, const Stream& stream);
 
 }  // namespace cover

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/cover_tree/build/build.hpp"
-#include "cuda/cover_tree/build/build_device.hpp"
+#include "cuda/runtime/step_device.hpp"
 #include "cuda/cover_tree/spaces/space_measures.cuh"
 
 namespace kith::cuda {
@@ -10,8 +10,8 @@ namespace kith::cuda {
 template <DeviceSpace S>
 DeviceCoverTree build_cover_tree(const S& space, const std::uint32_t* rows, std::uint32_t count,
                                  std::uint32_t leaf_size, const Stream& stream, BuildPhases* phases) {
-  cover::BuildDevice device(stream, phases);
-  cover::SpaceMeasures<S, cover::BuildDevice> measures(space, device);
+  StepDevice device(stream, "building a cover tree", phases);
+  cover::SpaceMeasures<S, StepDevice> measures(space, device);
   return cover::build_with(device, measures, {rows, space.stride()}, count, leaf_size, stream);
 }
 

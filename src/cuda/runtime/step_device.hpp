@@ -1,4 +1,5 @@
-// The stream in which a cover tree is built: launches, copies, and the time of each phase on request.
+// The stream in which work of many steps runs: launches, sorts, copies, and the time of each phase on request. Tests
+// without a GPU have a class of the same functions.
 #pragma once
 
 #include "cuda/primitives/sort_pairs.hpp"
@@ -14,20 +15,22 @@
 #include <string>
 #include <vector>
 
-namespace kith::cuda::cover {
+namespace kith::cuda {
 
-class BuildDevice {
+class StepDevice {
  public:
-  BuildDevice(const Stream& stream, BuildPhases* phases) : stream_(stream), phases_(phases) {
+  /// `doing` is for messages: "building a cover tree". Without phases no time is measured.
+  StepDevice(const Stream& stream, const char* doing, BuildPhases* phases)
+      : stream_(stream), doing_(doing), phases_(phases) {
     constexpr std::uint32_t kBlocksPerProcessor = 16;
     resident_blocks_ = processors_of(stream.device()) * kBlocksPerProcessor;
     shared_limit_ = shared_limit_of(stream.device());
   }
-  ~BuildDevice() {
+  ~StepDevice() {
     for (const Mark& mark : marks_) cudaEventDestroy(mark.event);
   }
-  BuildDevice(const BuildDevice&) = delete;
-  BuildDevice& operator=(const BuildDevice&) = delete;
+  StepDevice(const StepDevice&) = delete;
+  StepDevice& operator=(const StepDevice&) = delete;
 
   template <typename... Parameters, typename... Arguments>
   void launch(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes,
@@ -38,20 +41,20 @@ class BuildDevice {
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = shared_bytes;
     config.stream = stream_.get();
-    check(cudaLaunchKernelEx(&config, kernel, arguments...), kDoing);
+    check(cudaLaunchKernelEx(&config, kernel, arguments...), doing_);
   }
   SortPairs sort(SortPairs pairs, SortPairs other, std::uint32_t count, std::uint32_t first_bit,
                  std::uint32_t end_bit) {
     return sort_pairs(pairs, other, count, first_bit, end_bit, stream_);
   }
-  void zero(void* to, std::uint64_t bytes) { check(cudaMemsetAsync(to, 0, bytes, stream_.get()), kDoing); }
+  void zero(void* to, std::uint64_t bytes) { check(cudaMemsetAsync(to, 0, bytes, stream_.get()), doing_); }
   /// Waits.
   void read(void* to, const void* from, std::uint64_t bytes) {
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_.get()), kDoing);
-    check(cudaStreamSynchronize(stream_.get()), kDoing);
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_.get()), doing_);
+    check(cudaStreamSynchronize(stream_.get()), doing_);
   }
   void write(void* to, const void* from, std::uint64_t bytes) {
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_.get()), kDoing);
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_.get()), doing_);
   }
   std::uint32_t resident_blocks() const { return resident_blocks_; }
   /// Bytes of shared memory that a block may have.
@@ -68,7 +71,7 @@ class BuildDevice {
   /// Waits, and adds up the phases of the same name.
   void report() {
     if (phases_ == nullptr) return;
-    check(cudaStreamSynchronize(stream_.get()), kDoing);
+    check(cudaStreamSynchronize(stream_.get()), doing_);
     for (std::size_t i = 0; i + 1 < marks_.size(); ++i) {
       float ms = 0;
       check(cudaEventElapsedTime(&ms, marks_[i].event, marks_[i + 1].event), "timing");
@@ -84,13 +87,13 @@ class BuildDevice {
     std::string name;
     cudaEvent_t event;
   };
-  static constexpr const char* kDoing = "building a cover tree";
 
   Stream stream_;
+  const char* doing_;
   BuildPhases* phases_;
   std::uint32_t resident_blocks_ = 0;
   std::uint32_t shared_limit_ = 0;
   std::vector<Mark> marks_;
 };
 
-}  // namespace kith::cuda::cover
+}  // namespace kith::cuda
