@@ -1,0 +1,203 @@
+// The bottom of the tree: a block takes a range that fits into shared memory. Its points are sorted once by the
+// super-key of each dimension; then, level by level, every one of these orders is divided, which keeps it sorted. So the
+// box of a range and its node are always at hand: the ends and the middle of an order.
+#pragma once
+
+#include "cuda/ordered_tree/begin_level.cuh"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kith::cuda {
+
+template <typename T>
+struct FinishOrder {
+  MovedPoints<T> from;
+  std::uint32_t dims = 0;
+  std::uint32_t level = 0;
+  std::uint32_t most = 0;  ///< points of a range at most; a multiple of kWarp, twice the threads of a block
+  bool cycles = false;
+  bool takes_left = false;
+  const std::uint32_t* first = nullptr;  ///< as in OrderLevel
+  std::uint32_t* out_points = nullptr;
+  std::uint32_t* out_dims = nullptr;
+};
+
+inline constexpr std::uint32_t kMostFinished = 2048;
+inline constexpr std::uint32_t kFinishedPerThread = 2;
+
+/// What a block has in shared memory.
+template <typename T>
+struct FinishShared {
+  T* values;                ///< [dimension][slot]
+  std::uint32_t* numbers;   ///< [slot]
+  std::uint32_t* words;     ///< [dimension][place / 32][left, right]: which places hold a point that goes there
+  std::uint32_t* before;    ///< [dimension][place / 32]: how many do before them; those that go right in the upper half
+  std::uint16_t* orders[2];  ///< [dimension][place]: slots
+  std::uint16_t* split_dim;  ///< [place]: of the range with this middle
+  std::uint8_t* side;        ///< [slot]
+  std::size_t bytes;
+
+  __host__ __device__ FinishShared(std::byte* memory, std::uint32_t most, std::uint32_t dims) {
+    std::size_t used = 0;
+    const auto take = [&](std::size_t size) {
+      std::byte* const at = memory + used;
+      used += (size + 7) / 8 * 8;
+      return at;
+    };
+    values = reinterpret_cast<T*>(take(std::size_t{most} * dims * sizeof(T)));
+    numbers = reinterpret_cast<std::uint32_t*>(take(std::size_t{most} * 4));
+    words = reinterpret_cast<std::uint32_t*>(take(std::size_t{most} / kWarp * dims * 8));
+    before = reinterpret_cast<std::uint32_t*>(take(std::size_t{most} / kWarp * dims * 4));
+    for (std::uint16_t*& order : orders) order = reinterpret_cast<std::uint16_t*>(take(std::size_t{most} * dims * 2));
+    split_dim = reinterpret_cast<std::uint16_t*>(take(std::size_t{most} * 2));
+    side = reinterpret_cast<std::uint8_t*>(take(most));
+    bytes = used;
+  }
+};
+
+/// Sorts the slots of each order: bitonic, all exchanges in one direction, so that any number of them will do.
+template <typename T>
+__device__ void sort_orders(const FinishShared<T>& shared, std::uint32_t most, std::uint32_t dims,
+                            std::uint32_t count) {
+  const auto exchange = [&](std::uint32_t a, std::uint32_t b) {
+    if (b >= count) return;
+    for (std::uint32_t d = 0; d < dims; ++d) {
+      std::uint16_t* const order = shared.orders[0] + std::size_t{d} * most;
+      const std::uint32_t x = order[a], y = order[b];
+      if (moved_precedes(MovedPoints<T>{shared.values, shared.numbers, most}, dims, y, x, d, 0)) {
+        order[a] = static_cast<std::uint16_t>(y);
+        order[b] = static_cast<std::uint16_t>(x);
+      }
+    }
+  };
+  for (std::uint32_t size = 2; size / 2 < count; size *= 2) {
+    const std::uint32_t half = size / 2;
+    for (std::uint32_t pair = thread_number(); pair < (count + size - 1) / size * half; pair += threads_per_block()) {
+      const std::uint32_t place = pair & (half - 1), begin = (pair - place) * 2;
+      exchange(begin + place, begin + size - 1 - place);
+    }
+    sync_block();
+    for (std::uint32_t stride = size / 4; stride > 0; stride /= 2) {
+      for (std::uint32_t pair = thread_number(); pair < (count + 2 * stride - 1) / (2 * stride) * stride;
+           pair += threads_per_block()) {
+        const std::uint32_t at = 2 * pair - (pair & (stride - 1));
+        exchange(at, at + stride);
+      }
+      sync_block();
+    }
+  }
+}
+
+/// A block per range.
+template <typename T>
+__global__ void finish_order(FinishOrder<T> task) {
+  enum : std::uint8_t { kLeft, kNode, kRight };
+  const std::uint32_t begin = task.first[block_number()], count = task.first[block_number() + 1] - 1 - begin;
+  const std::uint32_t dims = task.dims, most = task.most;
+  if (count == 0) return;
+  const FinishShared<T> shared(shared_memory(), most, dims);
+  for (std::uint32_t i = thread_number(); i < count; i += threads_per_block()) {
+    shared.numbers[i] = task.from.numbers[begin + i];
+    for (std::uint32_t d = 0; d < dims; ++d) {
+      shared.values[std::size_t{d} * most + i] = task.from.at(begin + i, d);
+      shared.orders[0][std::size_t{d} * most + i] = static_cast<std::uint16_t>(i);
+    }
+  }
+  sync_block();
+  sort_orders(shared, most, dims, count);
+
+  std::uint32_t first[kFinishedPerThread], last[kFinishedPerThread];  // the range of each place of this thread
+  for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
+    first[i] = 0;
+    last[i] = count;
+  }
+  std::uint32_t now = 0;
+  for (std::uint32_t level = task.level, size = count; size > 0; ++level, size /= 2, now ^= 1) {
+    const std::uint16_t* const orders = shared.orders[now];
+    std::uint16_t* const next = shared.orders[now ^ 1];
+    const auto is_open = [&](std::uint32_t i, std::uint32_t p) { return p < count && first[i] < last[i]; };
+    for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
+      const std::uint32_t p = i * threads_per_block() + thread_number();
+      if (!is_open(i, p) || p != middle_of(first[i], last[i], task.takes_left)) continue;
+      const auto end_of = [&](std::uint32_t d, std::uint32_t place) {
+        return shared.values[std::size_t{d} * most + orders[std::size_t{d} * most + place]];
+      };
+      const std::uint32_t dim =
+          task.cycles ? level % dims
+                      : widest_side<T>(
+                            dims, [&](std::uint32_t d) { return end_of(d, first[i]); },
+                            [&](std::uint32_t d) { return end_of(d, last[i] - 1); });
+      shared.split_dim[p] = static_cast<std::uint16_t>(dim);
+      task.out_points[begin + p] = shared.numbers[orders[std::size_t{dim} * most + p]];
+      task.out_dims[begin + p] = dim;
+    }
+    sync_block();
+    for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
+      const std::uint32_t p = i * threads_per_block() + thread_number();
+      if (!is_open(i, p)) continue;
+      const std::uint32_t middle = middle_of(first[i], last[i], task.takes_left);
+      const std::uint32_t slot = orders[std::size_t{shared.split_dim[middle]} * most + p];
+      shared.side[slot] = p < middle ? kLeft : p == middle ? kNode : kRight;
+    }
+    sync_block();
+    for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
+      const std::uint32_t p = i * threads_per_block() + thread_number();
+      for (std::uint32_t d = 0; d < dims; ++d) {
+        const std::uint32_t side = is_open(i, p) ? shared.side[orders[std::size_t{d} * most + p]] : std::uint8_t{kNode};
+        const std::uint32_t left = ballot(side == kLeft), right = ballot(side == kRight);
+        if (lane_number() == 0 && p < most) {
+          std::uint32_t* const words = shared.words + 2 * (d * (most / kWarp) + p / kWarp);
+          words[0] = left;
+          words[1] = right;
+        }
+      }
+    }
+    sync_block();
+    for (std::uint32_t d = warp_number(); d < dims; d += threads_per_block() / kWarp) {
+      std::uint32_t sum = 0;
+      for (std::uint32_t start = 0; start < most / kWarp; start += kWarp) {
+        const std::uint32_t at = start + lane_number();
+        const std::uint32_t* const words = shared.words + 2 * (d * (most / kWarp) + at);
+        const std::uint32_t own = at < most / kWarp ? count_bits(words[0]) | count_bits(words[1]) << 16 : 0;
+        std::uint32_t all = own;
+        for (std::uint32_t delta = 1; delta < kWarp; delta *= 2) {
+          const std::uint32_t other = shuffle_up(all, delta);
+          if (lane_number() >= delta) all += other;
+        }
+        if (at < most / kWarp) shared.before[d * (most / kWarp) + at] = sum + all - own;
+        sum += shuffle(all, kWarp - 1);
+      }
+    }
+    sync_block();
+    for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
+      const std::uint32_t p = i * threads_per_block() + thread_number();
+      if (!is_open(i, p)) continue;
+      const std::uint32_t middle = middle_of(first[i], last[i], task.takes_left);
+      for (std::uint32_t d = 0; d < dims; ++d) {
+        const auto counts_before = [&](std::uint32_t place) {
+          const std::uint32_t at = d * (most / kWarp) + place / kWarp, below = (1u << place % kWarp) - 1;
+          return shared.before[at] +
+                 (count_bits(shared.words[2 * at] & below) | count_bits(shared.words[2 * at + 1] & below) << 16);
+        };
+        const std::uint16_t slot = orders[std::size_t{d} * most + p];
+        const std::uint32_t counts = counts_before(p) - counts_before(first[i]);
+        if (shared.side[slot] == kLeft) next[std::size_t{d} * most + first[i] + (counts & 0xffff)] = slot;
+        if (shared.side[slot] == kRight) next[std::size_t{d} * most + middle + 1 + (counts >> 16)] = slot;
+      }
+    }
+    sync_block();
+    for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
+      const std::uint32_t p = i * threads_per_block() + thread_number();
+      if (!is_open(i, p)) continue;
+      const std::uint32_t middle = middle_of(first[i], last[i], task.takes_left);
+      if (p < middle) {
+        last[i] = middle;
+      } else {
+        first[i] = p == middle ? last[i] : middle + 1;
+      }
+    }
+  }
+}
+
+}  // namespace kith::cuda

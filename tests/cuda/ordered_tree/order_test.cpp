@@ -1,0 +1,105 @@
+// Balanced trees by the kernels of a GPU, run on the host: what apps::export_node_table makes on the CPU.
+#include "cuda/emulation/emulated_device.hpp"
+#include "cuda/ordered_tree/order_case.hpp"
+#include "cuda/ordered_tree/order_steps.cuh"
+
+#include <kith/apps/tree_export.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+template <typename T>
+apps::NodeTable emulated_table(const OrderCase& made, std::uint32_t gap, std::uint32_t most_points,
+                               const std::vector<std::uint32_t>* numbers, std::vector<T>* in_order) {
+  const std::uint32_t dims = made.points.dims(), stride = dims + gap;
+  std::vector<T> rows(made.points.rows() * stride, T(7));
+  for (std::uint64_t i = 0; i < made.points.rows(); ++i) {
+    std::copy_n(made.points.view().row<T>(i), dims, rows.data() + i * stride);
+  }
+  const cuda::OrderTask<T> task{
+      .rows = rows.data(),
+      .row_stride = stride,
+      .numbers = numbers == nullptr ? nullptr : numbers->data(),
+      .count = static_cast<std::uint32_t>(numbers == nullptr ? made.points.rows() : numbers->size()),
+      .dims = dims,
+      .cycles = made.options.split == SplitRule::cycle,
+      .takes_left = made.options.middle == apps::Middle::left};
+  const cuda::OrderPlan plan =
+      cuda::plan_order<T>(task.count, dims, cuda::emulation::shared_limit(), most_points);
+  const std::uint64_t bytes = cuda::lay_out_order_scratch<T>(task.count, dims, plan, nullptr).bytes;
+  const auto memory = std::make_unique<std::byte[]>(bytes + 256);
+  std::memset(memory.get(), 0xa5, bytes + 256);
+  std::byte* aligned = memory.get() + (256 - reinterpret_cast<std::uintptr_t>(memory.get()) % 256) % 256;
+  apps::NodeTable table;
+  for (auto* values : {&table.point, &table.split_dim, &table.less, &table.greater}) values->assign(task.count, 12345);
+  if (in_order != nullptr) in_order->resize(std::uint64_t{task.count} * dims);
+  const cuda::OrderedNodes<T> nodes{table.point.data(), table.split_dim.data(), table.less.data(),
+                                    table.greater.data(), in_order == nullptr ? nullptr : in_order->data()};
+  cuda::EmulatedDevice device;
+  cuda::OrderSteps<T, cuda::EmulatedDevice>(device, task, plan,
+                                            cuda::lay_out_order_scratch<T>(task.count, dims, plan, aligned), nodes)
+      .run();
+  return table;
+}
+
+void expect_same_table(const apps::NodeTable& expected, const apps::NodeTable& found) {
+  ASSERT_EQ(expected.split_dim, found.split_dim);
+  ASSERT_EQ(expected.point, found.point);
+  ASSERT_EQ(expected.less, found.less);
+  ASSERT_EQ(expected.greater, found.greater);
+}
+
+template <typename T>
+class EmulatedOrder : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(EmulatedOrder, Types);
+
+TYPED_TEST(EmulatedOrder, IsThatOfTheCpu) {
+  using T = TypeParam;
+  constexpr std::uint64_t kRows[] = {1, 2, 3, 31, 64, 65, 700, 1025, 2047};
+  for (std::uint64_t seed = 0; seed < 72; ++seed) {
+    const std::uint64_t rows = kRows[seed % 9];
+    const auto dims = static_cast<std::uint32_t>(1 + seed % 7 + (seed % 20 == 19 ? 40 : 0));
+    SCOPED_TRACE(testing::Message() << "order_case(" << seed << ", " << rows << ", " << dims << ")");
+    const OrderCase made = order_case<T>(seed, rows, dims);
+    const apps::NodeTable expected = apps::export_node_table(made.points.view(), made.options);
+    std::vector<T> in_order;
+    const std::uint32_t most = seed % 3 == 0 ? 2048 : 32;
+    expect_same_table(expected, emulated_table<T>(made, seed % 3, most, nullptr, &in_order));
+    const PointSet placed = apps::export_in_order(made.points.view(), made.options).points;
+    EXPECT_EQ(std::memcmp(placed.view().data(), in_order.data(), in_order.size() * sizeof(T)), 0);
+  }
+}
+
+TYPED_TEST(EmulatedOrder, OfRangesWithSeveralBlocks) {
+  using T = TypeParam;
+  for (const NastyShape shape : {NastyShape::uniform, NastyShape::grid, NastyShape::all_equal, NastyShape::wide_spread,
+                                 NastyShape::signed_zeros}) {
+    std::mt19937_64 random(3);
+    OrderCase made;
+    made.points = nasty_points(shape, dtype_of<T>, 9001, 3, random);
+    SCOPED_TRACE(testing::Message() << "shape " << static_cast<int>(shape));
+    expect_same_table(apps::export_node_table(made.points.view(), made.options),
+                      emulated_table<T>(made, 0, 2048, nullptr, nullptr));
+  }
+}
+
+TYPED_TEST(EmulatedOrder, OfSomeRows) {
+  using T = TypeParam;
+  OrderCase made = order_case<T>(9, 900, 3);
+  made.options.unique = true;
+  const apps::NodeTable expected = apps::export_node_table(made.points.view(), made.options);
+  std::vector<std::uint32_t> kept = expected.point;
+  std::ranges::sort(kept);
+  expect_same_table(expected, emulated_table<T>(made, 0, 64, &kept, nullptr));
+}
+
+}  // namespace
+}  // namespace kith::test
