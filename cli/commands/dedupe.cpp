@@ -43,6 +43,8 @@ struct DedupeFlags {
   apps::DedupeOptions options;
   OutputFlags output;
 
+  /// auto is the CPU.
+  Device device() const { return options.device.kind() == Device::Kind::cuda ? options.device : Device::cpu(); }
   /// Where the points go; empty if only the report was asked for.
   std::string result_path() const { return !out_given && output.json ? "" : out; }
 };
@@ -112,6 +114,7 @@ void report(const DedupeFlags& flags, const io::PointFile& file, const Work& wor
     json["tolerance"] = flags.options.tolerance ? nlohmann::ordered_json(*flags.options.tolerance) : nullptr;
     json["metric"] = flags.options.metric.name();
     json["by"] = flags.columns.by;
+    json["device"] = flags.device().name();
     json["threads"] = threads_in_use(flags.options.threads);
     json["read_ms"] = work.read_ms;
     json["dedupe_ms"] = work.dedupe_ms;
@@ -138,6 +141,9 @@ int run_dedupe(DedupeFlags flags) {
     if (!flags.columns.by.empty() || !flags.columns.carry.empty() || !flags.columns.drop.empty()) {
       throw UsageError("--by, --carry and --drop are for columns of points, not for strings and sets; leave them out");
     }
+    if (flags.device() != Device::cpu()) {
+      throw UsageError("--device is for points: strings and sets are compared on the CPU; leave it out");
+    }
     return dedupe_sequences(
         {flags.points_path, flags.result_path(), flags.map_path, flags.options.tolerance, flags.options.threads},
         flags.sequences, flags.output);
@@ -161,6 +167,7 @@ int run_dedupe(DedupeFlags flags) {
       flags.options.tolerance
           ? "points come in order; each stays unless a kept one is within the tolerance, found by searches of the index"
           : "rows with equal hashes are compared; -0 equals +0");
+  flags.output.explanation(fmt::format("device {}", flags.device().name()));
   work.deduped = apps::dedupe(file.view(), flags.options);
   work.dedupe_ms = dedupe_watch.milliseconds();
   stop_if_interrupted();
@@ -182,6 +189,9 @@ FlagGroup rule_flags(DedupeFlags& flags) {
     flags.metric_given = true;
     take(value);
   };
+  Flag device = device_flag(flags.options.device);
+  device.value = "cpu|cuda|cuda:N";
+  device.text = "where the work runs: the CPU, which is the default, or a GPU; the result is the same";
   return {"What to remove",
           {{"--tolerance", "R", "remove points within distance R of a kept one, not only equal ones",
             [&flags](const std::string& value) { flags.options.tolerance = parse_distance("--tolerance", value); }},
@@ -195,6 +205,7 @@ FlagGroup rule_flags(DedupeFlags& flags) {
            {"--lowest", "", "with --by: keep the lowest number", &flags.options.prefer_low},
            {"--skip-nonfinite", "", "skip rows with NaN, infinity or missing values",
             [&flags](const std::string&) { flags.options.skip_nonfinite = flags.read.missing_as_nan = true; }},
+           device,
            threads_flag([&flags](int threads) { flags.options.threads = flags.read.threads = threads; })}};
 }
 

@@ -20,6 +20,7 @@ from ._arrays import DataConversionNote
 from ._build_plan import BuildPlan, plan
 from ._config import DeviceInfo, devices, show_config
 from ._cover_tree import CoverTree
+from ._dedupe import Deduped, dedupe
 from ._files import PointFile, generate, read_points, write_points
 from ._index import Index
 from ._kith import __version__
@@ -30,6 +31,7 @@ __all__ = [
     "BuildPlan",
     "CoverTree",
     "DataConversionNote",
+    "Deduped",
     "DeviceInfo",
     "Index",
     "NeighborLists",
@@ -37,6 +39,7 @@ __all__ = [
     "PointLists",
     "SequenceFile",
     "__version__",
+    "dedupe",
     "devices",
     "generate",
     "plan",

@@ -27,6 +27,9 @@ class Framework(Protocol):
 
     def astype(self, array: Any, dtype: np.dtype) -> Any: ...
     def contiguous(self, array: Any) -> Any: ...
+    def widened(self, array: Any) -> Any:
+        """An array that `empty` made for uint32, as int64."""
+
     def broadcast(self, array: Any, shape: tuple[int, ...]) -> Any: ...
     def address(self, array: Any) -> int: ...
     def empty(self, shape: tuple[int, ...], dtype: Any, ordinal: int) -> Any: ...
@@ -59,6 +62,9 @@ class CupyFramework:
 
     def contiguous(self, array: Any) -> Any:
         return self._cupy.ascontiguousarray(array)
+
+    def widened(self, array: Any) -> Any:
+        return array.astype(np.int64)
 
     def broadcast(self, array: Any, shape: tuple[int, ...]) -> Any:
         return self._cupy.broadcast_to(array, shape)
@@ -120,6 +126,9 @@ class TorchFramework:
 
     def contiguous(self, array: Any) -> Any:
         return array.contiguous()
+
+    def widened(self, array: Any) -> Any:
+        return array.to(self._torch.int64) & 0xFFFFFFFF
 
     def broadcast(self, array: Any, shape: tuple[int, ...]) -> Any:
         return array.expand(shape)

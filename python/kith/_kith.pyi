@@ -317,6 +317,30 @@ def classify_sequential(
 ) -> dict[str, Any]:
     """The same, but a query, once labelled, is a point for those after it."""
 
+def dedupe(
+    points: _Rows,
+    scores: npt.NDArray[np.float64] | None,
+    want_map: bool,
+    device: str,
+    *,
+    tolerance: float | None,
+    metric: str,
+    metric_params: Sequence[float],
+    prefer_low: bool,
+    skip_nonfinite: bool,
+    threads: int,
+    progress: _Progress,
+) -> tuple[_Int64, _Int64 | None, int]:
+    """kith::apps::dedupe: kept, map and skipped."""
+
+def dedupe_on_device(
+    points: DeviceRows, scores: int, kept: int, map: int, stream: int, *, tolerance: float | None,
+    metric: str, metric_params: Sequence[float], prefer_low: bool, skip_nonfinite: bool,
+    threads: int, progress: _Progress,
+) -> tuple[int, int]:
+    """The same for addresses on a GPU, 0 for none; `kept` and `map` are of uint32, one per point.
+    How many are kept, and skipped."""
+
 def winning_classes(
     codes: _Int64,  # the class of each point, below `classes`
     classes: int,

@@ -12,6 +12,7 @@ NB_MODULE(_kith, module) {
   kith::python::bind_index(module);
   kith::python::bind_device_search(module);
   kith::python::bind_classify(module);
+  kith::python::bind_dedupe(module);
   kith::python::bind_class_votes(module);
   kith::python::bind_point_files(module);
   kith::python::bind_bit_index(module);

@@ -13,6 +13,7 @@ void bind_device_rows(nb::module_& module);
 void bind_index(nb::module_& module);
 void bind_device_search(nb::module_& module);
 void bind_classify(nb::module_& module);
+void bind_dedupe(nb::module_& module);
 void bind_class_votes(nb::module_& module);
 void bind_point_files(nb::module_& module);
 void bind_bit_index(nb::module_& module);

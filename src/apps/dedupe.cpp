@@ -1,5 +1,6 @@
 // See dedupe.hpp: checks what was asked for, lets equal_rows or thin_out decide, and numbers what is kept.
 #include <kith/apps/dedupe.hpp>
+#include <kith/apps/dedupe_on_device.hpp>
 
 #include "apps/equal_rows.hpp"
 #include "apps/thin_out.hpp"
@@ -8,6 +9,7 @@
 #include "runtime/progress_meter.hpp"
 
 #include <kith/error.hpp>
+#include <kith/index.hpp>
 
 #include <fmt/format.h>
 
@@ -16,6 +18,8 @@
 
 namespace kith::apps::inline v0 {
 namespace {
+
+bool is_for_gpu(const DedupeOptions& options) { return options.device.kind() == Device::Kind::cuda; }
 
 void check_options(PointView points, const DedupeOptions& options) {
   require_host_points(points, "remove duplicates");
@@ -31,6 +35,7 @@ void check_options(PointView points, const DedupeOptions& options) {
     throw UsageError(fmt::format("{} scores for {} points; give one per point", options.scores.size(), points.rows()));
   }
   if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
+  if (is_for_gpu(options)) Index::plan(1, 1, DType::f32, {.device = options.device});  // throws if it cannot be used
 }
 
 /// The number of each kept row in the result; other entries mean nothing.
@@ -54,11 +59,23 @@ Deduped remove_equal(PointView points, const std::vector<std::uint32_t>& rows, c
   return result;
 }
 
+Deduped remove_equal_on_gpu(PointView points, const DedupeOptions& options) {
+  Deduped result;
+  result.kept.resize(points.rows());
+  if (options.want_map) result.map.resize(points.rows());
+  const DedupedOnDevice found =
+      dedupe_on_device(points, result.kept.data(), options.want_map ? result.map.data() : nullptr, {options});
+  result.kept.resize(found.kept);
+  result.skipped = found.skipped;
+  return result;
+}
+
 Deduped remove_near(PointView points, const std::vector<std::uint32_t>& rows, const DedupeOptions& options) {
   const ThinOutOptions thin{*options.tolerance,
                             options.metric,
                             core::params_for(options.metric, options.metric_params, points),
                             {options.scores, options.prefer_low},
+                            is_for_gpu(options) ? options.device : Device::cpu(),
                             options.threads,
                             &options.progress};
   const std::vector<std::uint32_t> in_order = thin_out(points, rows, thin);
@@ -83,6 +100,7 @@ Deduped dedupe(PointView points, const DedupeOptions& options) {
   check_options(points, options);
   const runtime::Watched watched(&options.progress, "checking");
   try {
+    if (is_for_gpu(options) && !options.tolerance) return remove_equal_on_gpu(points, options);
     const bool needs_direction = options.tolerance && options.metric.is_of_directions();
     const std::vector<std::uint32_t> rows =
         usable_rows(points, {needs_direction, options.scores, options.skip_nonfinite, options.threads});

@@ -30,6 +30,20 @@ constexpr std::uint64_t kSample = 256;
 /// Entries of lists in memory at one time.
 constexpr std::uint64_t kListedAtOnce = std::uint64_t{1} << 24;
 
+/// Smaller sets are searched on the CPU: a GPU takes longer to start.
+constexpr std::uint64_t kFewestOnDevice = std::uint64_t{1} << 15;
+
+BuildOptions build_options(const ThinOutOptions& options, std::uint64_t points, std::uint64_t queries,
+                           const ProgressCallback& progress) {
+  BuildOptions build{.device = points < kFewestOnDevice ? Device::cpu() : options.device};
+  build.metric = options.metric;
+  build.metric_params = options.metric_params;
+  build.expected_queries = queries;
+  build.threads = options.threads;
+  build.progress = progress;
+  return build;
+}
+
 /// A place is a position in the order of the loop.
 using Places = std::vector<std::uint32_t>;
 
@@ -97,13 +111,7 @@ class ThinOut {
   }
 
   Index build(PointView points, std::uint64_t queries) const {
-    BuildOptions build{.device = Device::cpu()};
-    build.metric = options_.metric;
-    build.metric_params = options_.metric_params;
-    build.expected_queries = queries;
-    build.threads = options_.threads;
-    build.progress = watch_;
-    return Index::build(points, build);
+    return Index::build(points, build_options(options_, points.rows(), queries, watch_));
   }
 
   SearchOptions within_radius() const {
@@ -216,14 +224,9 @@ std::vector<std::uint32_t> first_kept_within(PointView points, std::span<const s
     meter.report(done);
     return true;
   };
-  BuildOptions build{.device = Device::cpu()};
-  build.metric = options.metric;
-  build.metric_params = options.metric_params;
-  build.expected_queries = removed.size();
-  build.threads = options.threads;
-  build.progress = search.progress;
   const PointSet kept_points = take_rows(points, kept, options.threads);
-  const Index index = Index::build(kept_points.view(), build);
+  const Index index =
+      Index::build(kept_points.view(), build_options(options, kept.size(), removed.size(), search.progress));
 
   // Kept points are apart, so few of them are within the radius of a point; but in many dimensions that may be many
   // after all, so they are counted before lists are asked for.

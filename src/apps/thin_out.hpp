@@ -18,6 +18,7 @@ struct ThinOutOptions {
   Metric metric;
   std::vector<double> metric_params;
   RowOrder order;
+  Device device = Device::cpu();  ///< for large searches
   int threads = 0;
   const ProgressCallback* progress = nullptr;
 };

@@ -52,6 +52,9 @@ class CpuBackend final : public Backend {
   apps::ClassifiedOnDevice label(const LabelRequest&) const override {
     throw UsageError("labels on a GPU, but the points are not on one; use classify or regress");
   }
+  apps::DedupedOnDevice dedupe(const DedupeRequest&) const override {
+    throw UsageError("duplicates on a GPU, but none is named; use dedupe");
+  }
 
  private:
   template <typename T>

@@ -4,6 +4,7 @@
 #include "cuda/runtime/built_architectures.hpp"
 #include "cuda/runtime/device_memory.hpp"
 #include "cuda/runtime/device_points.hpp"
+#include "cuda/dedupe/dedupe_arrays.hpp"
 #include "cuda/labels/label_arrays.hpp"
 #include "cuda/runtime/shared_limit.hpp"
 #include "engine/validate.hpp"
@@ -68,6 +69,7 @@ class CudaBackend final : public Backend {
   }
 
   apps::ClassifiedOnDevice label(const LabelRequest& request) const override { return cuda::label_arrays(request); }
+  apps::DedupedOnDevice dedupe(const DedupeRequest& request) const override { return cuda::dedupe_arrays(request); }
 
  private:
   static std::vector<DeviceInfo> look_for_devices() {

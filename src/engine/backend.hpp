@@ -1,6 +1,7 @@
 // The two backends as the engine sees them: the CPU is always there, CUDA may be null.
 #pragma once
 
+#include "engine/device_dedupe.hpp"
 #include "engine/device_labels.hpp"
 #include "engine/index_file/index_file.hpp"
 #include "engine/kd_tree/kd_tree.hpp"
@@ -143,6 +144,8 @@ class Backend {
   /// Labels or values by neighbours for arrays on a GPU; waits until they are there. Throws UsageError if an array is
   /// not there or a code is no class, BadData for what is not finite, OutOfMemory, DeviceError.
   virtual apps::ClassifiedOnDevice label(const LabelRequest& request) const = 0;
+  /// Duplicates removed on a GPU; waits until they are. Throws as apps::dedupe_on_device.
+  virtual apps::DedupedOnDevice dedupe(const DedupeRequest& request) const = 0;
 
  private:
   template <typename T>

@@ -136,8 +136,10 @@ TEST_F(DedupeCommand, ReportsAsJson) {
   EXPECT_EQ(report["skipped_points"], 0);
   EXPECT_EQ(report["tolerance"], 1);
   EXPECT_EQ(report["metric"], "l1");
+  EXPECT_EQ(report["device"], "cpu");
   for (const char* key : {"read_ms", "dedupe_ms", "write_ms"}) EXPECT_TRUE(report[key].is_number()) << key;
   EXPECT_PRED2(has, outcome.err, "explain: removing points within 1 (l1) of a kept one");
+  EXPECT_PRED2(has, outcome.err, "explain: device cpu");
   EXPECT_EQ(files(), std::vector<std::string>{"found.csv"});
 }
 
@@ -156,6 +158,8 @@ TEST_F(DedupeCommand, BadRowsAreNamedOrLeftOut) {
 TEST_F(DedupeCommand, RefusesFlagsThatMakeNoSense) {
   expect_failure(dedupe("found.csv", {"--metric", "l1"}), 2, "--metric goes with --tolerance");
   expect_failure(dedupe("found.csv", {"--lowest"}), 2, "--lowest goes with --by");
+  expect_failure(dedupe("found.csv", {"--device", "tpu"}), 2, "--device: unknown device");
+  expect_failure(dedupe("found.csv", {"--metric", "edit", "--device", "cuda"}), 2, "--device is for points");
   expect_failure(dedupe("found.csv", {"--tolerance", "-1"}), 2, "--tolerance: -1 is not a distance");
   expect_failure(dedupe("found.csv", {"--by", "speed"}), 2, "speed");
   expect_failure(dedupe("found.csv", {"--columns", "x,y", "--by", "name"}), 3, "holds text");

@@ -124,6 +124,8 @@ TEST_F(Trouble, AGpuThatIsNotThereIsExitCode7) {
   EXPECT_EQ(files(), std::vector<std::string>{"p.csv"});
   ASSERT_EQ(run_kith({"build", path("p.csv"), "--engine", "kdtree", "--out", path("p.kith"), "--quiet"}).code, 0);
   expect_failure(run_kith({"verify", path("p.kith"), "--device", "cuda:99"}), 7, "cuda:99");
+  expect_failure(run_kith({"dedupe", path("p.csv"), "--device", "cuda:99"}), 7, "cuda:99");
+  expect_failure(run_kith({"dedupe", path("p.csv"), "--tolerance", "1", "--device", "cuda:99"}), 7, "cuda:99");
 }
 
 TEST_F(Trouble, AutoNeedsNoGpu) {

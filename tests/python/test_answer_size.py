@@ -65,6 +65,7 @@ THREADS = {
     "box": lambda threads: kith.Index(POINTS).box([0, 0, 0], [1, 1, 1], threads=threads),
     "build": lambda threads: kith.Index(POINTS, threads=threads),
     "to_bytes": lambda threads: kith.Index(POINTS).to_bytes(threads=threads),
+    "dedupe": lambda threads: kith.dedupe(POINTS, threads=threads),
     "plan": lambda threads: kith.plan(10, 3, threads=threads),
     "words": lambda threads: kith.CoverTree(WORDS, metric="edit").knn("cat", threads=threads),
     "own": lambda threads: kith.CoverTree([1, 2], metric=apart, threads=threads),

@@ -183,6 +183,8 @@ def test_advice_is_in_the_words_of_python(cloud):
     if not kith._kith.built_with_cuda():
         with pytest.raises(RuntimeError, match='use device="cpu"'):
             kith.Index(cloud, device="cuda")
+        with pytest.raises(RuntimeError, match='use device="cpu"'):
+            kith.dedupe(cloud, device="cuda")
 
 
 @pytest.mark.parametrize("kind", [kith.Index, kith.CoverTree])
@@ -200,6 +202,8 @@ def test_gpu_arrays_without_a_gpu_build(cloud, array):
         lambda: index.radius(array, 1.0),
         lambda: index.count(array, 1.0),
         lambda: index.box(array, array),
+        lambda: kith.dedupe(array),
+        lambda: kith.dedupe(array, tolerance=1, device="cpu"),
     ]
     for call in calls:
         with pytest.raises(RuntimeError, match=r"built without CUDA.*NumPy array"):
@@ -231,6 +235,9 @@ def test_gpu_arrays_without_a_library_for_answers(monkeypatch, array):
 def test_devices_that_are_missing(cloud):
     with pytest.raises(RuntimeError, match='use device="cpu"'):
         kith.Index(cloud, device="cuda")
+    for options in ({}, {"tolerance": 0.1}):
+        with pytest.raises(RuntimeError, match='use device="cpu"'):
+            kith.dedupe(cloud, device="cuda", **options)
     assert kith.Index(cloud, device="auto").device == "cpu"
 
 

@@ -84,6 +84,25 @@ def test_searches_equal_the_cpu(library, points):
     np.testing.assert_array_equal(device.knn(queries, 4)[1], host.knn(queries, 4)[1])
 
 
+@pytest.mark.parametrize("tolerance", [None, 0.02])
+def test_duplicates_equal_the_cpu(library, points, tolerance):
+    points[5000:9000] = points[:4000]
+    points[17, 1] = np.nan
+    scores = np.arange(len(points)) % 7.0
+    there = library.up(points)
+    for options in ({}, {"scores": scores}, {"scores": library.up(scores), "prefer_low": True}):
+        wanted_options = {**options, "scores": scores} if options else {}
+        wanted = kith.dedupe(points, tolerance=tolerance, skip_nonfinite=True, **wanted_options)
+        found = kith.dedupe(there, tolerance=tolerance, skip_nonfinite=True, **options)
+        same(library, found.kept, wanted.kept)
+        same(library, found.map, wanted.map)
+        assert found.skipped == wanted.skipped == 1
+    with pytest.raises(ValueError, match="row 17, column 1"):
+        kith.dedupe(there, tolerance=tolerance)
+    host = kith.dedupe(points, tolerance=tolerance, skip_nonfinite=True, device="cuda")
+    np.testing.assert_array_equal(host.map, kith.dedupe(points, tolerance=tolerance, skip_nonfinite=True).map)
+
+
 def test_filters_radii_and_approximation_there_equal_the_cpu(library, points):
     host, device = kith.Index(points, device="cpu"), kith.Index(library.up(points))
     queries = points[:777] + points.dtype.type(0.001)

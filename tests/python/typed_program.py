@@ -33,6 +33,7 @@ assert_type(index.box([[0.0]], [[1.0]]), kith.PointLists)
 for pair in index.radius(None, 1.0):
     assert_type(pair, tuple[Any, Any])
 assert_type(kith.plan(10, 3).engine, Literal["brute", "kdtree", "covertree"])
+assert_type(kith.dedupe(points, tolerance=0.1).skipped, int)
 assert_type(kith.Index.load("points.kith"), kith.Index)
 
 words = kith.CoverTree(["cat", "dog"], metric="edit")

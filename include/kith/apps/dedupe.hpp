@@ -1,6 +1,7 @@
 // Removes points that are equal to, or too near, one that is kept.
 #pragma once
 
+#include <kith/device.hpp>
 #include <kith/metric.hpp>
 #include <kith/point_view.hpp>
 #include <kith/progress.hpp>
@@ -32,7 +33,10 @@ struct DedupeOptions {
   bool skip_nonfinite = false;
   /// Whether `Deduped::map` is filled. Free without `tolerance`, one search over the removed points with it.
   bool want_map = true;
-  /// Threads; 0 means all cores. The result does not depend on it.
+  /// Where the work runs: the CPU, also if it is `automatic`, or a GPU, to and from which all is copied. The result
+  /// does not depend on it.
+  Device device = Device::cpu();
+  /// Threads on the CPU; 0 means all cores. The result does not depend on it.
   int threads = 0;
   ProgressCallback progress = {};
 };
@@ -53,7 +57,9 @@ struct Deduped {
 /// tolerance). Equal points: O(n d) for hashing and O(n log n), about 20 bytes per point. With a tolerance: O(log n)
 /// searches for the nearest few per point at worst, usually one or two; an index over the points and some 60 bytes per
 /// point of memory, whatever the tolerance.
-/// Throws BadData on NaN or infinity, UsageError on options that make no sense, OutOfMemory, Interrupted.
+/// On a GPU equal points take 36 bytes of its memory each, and their coordinates.
+/// Throws BadData on NaN or infinity, UsageError on options that make no sense, DeviceError if the GPU is missing,
+/// OutOfMemory, Interrupted.
 KITH_EXPORT Deduped dedupe(PointView points, const DedupeOptions& options = {});
 
 }  // namespace kith::apps::inline v0

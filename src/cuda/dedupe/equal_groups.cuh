@@ -30,9 +30,9 @@ __device__ __forceinline__ bool are_equal(const EqualTask<T>& task, bool asks, s
 }
 
 /// A thread per position. firsts[p] (unless null) is 1 where a group begins, and `kept` becomes 0 for the other rows of
-/// a group. Rows whose highest `bits` bits of the key are equal are compared; if two in a row differ, there may be equal
-/// ones that are not side by side, which `report` says. With 0 bits rows are sorted by coordinates: all are compared,
-/// and `kept`, which begins as 0, becomes 1 where a group begins.
+/// a group. Rows whose highest `bits` bits of the key are equal are compared; if two in a row differ, there may be
+/// equal ones that are not side by side, which `report` says. With 0 bits rows are sorted by coordinates: all are
+/// compared, and `kept`, which begins as 0, becomes 1 where a group begins.
 template <typename T>
 __global__ void __launch_bounds__(kEqualThreads)
     mark_firsts(const __grid_constant__ EqualTask<T> task, SortPairs pairs, std::uint32_t bits, std::uint32_t* firsts,
@@ -55,9 +55,9 @@ __global__ void __launch_bounds__(kEqualThreads)
 
 /// A thread per row: `numbers` are those of kept rows, `numbers[count]` is how many there are. The map gets the entries
 /// of kept rows; others are as those of rows that cannot be used.
-__global__ void __launch_bounds__(kEqualThreads) write_kept(const std::uint32_t* numbers, std::uint32_t count,
-                                                            std::uint32_t* kept, std::uint32_t* map,
-                                                            EqualReport* report) {
+__global__ void __launch_bounds__(kEqualThreads)
+    write_kept(const std::uint32_t* numbers, std::uint32_t count, std::uint32_t* kept, std::uint32_t* map,
+               EqualReport* report) {
   for_each_of_grid(count, [&](std::uint64_t i) {
     if (i >= count) return;
     const std::uint32_t number = numbers[i];
@@ -69,9 +69,9 @@ __global__ void __launch_bounds__(kEqualThreads) write_kept(const std::uint32_t*
 }
 
 /// A thread per position: the first row of each group. `groups[p]` is how many groups begin before p.
-__global__ void __launch_bounds__(kEqualThreads) write_first_rows(const std::uint32_t* groups, std::uint32_t count,
-                                                                  const std::uint32_t* rows,
-                                                                  std::uint32_t* first_rows) {
+__global__ void __launch_bounds__(kEqualThreads)
+    write_first_rows(const std::uint32_t* groups, std::uint32_t count, const std::uint32_t* rows,
+                     std::uint32_t* first_rows) {
   for_each_of_grid(count, [&](std::uint64_t p) {
     if (p < count && groups[p + 1] != groups[p]) first_rows[groups[p]] = rows[p];
   });

@@ -1,5 +1,5 @@
-// The steps by which a GPU keeps the first of equal rows. Rows are sorted by a hash, so that equal ones lie side by side
-// in the order of the loop (sorts are stable), and each is compared with the one before it.
+// The steps by which a GPU keeps the first of equal rows. Rows are sorted by a hash, so that equal ones lie side by
+// side in the order of the loop (sorts are stable), and each is compared with the one before it.
 //
 //   step                  bytes per row, read and written          2^24 rows of 16 bytes, at 4 TB/s
 //   scores, if there are  8 + 12, then 8 passes of 24              0.9 ms

@@ -14,9 +14,9 @@ struct EqualTask {
   std::uint64_t row_stride = 0;  ///< at least dims
   std::uint32_t count = 0;
   std::uint32_t dims = 0;
-  const double* scores = nullptr;                ///< one per row, or null: the lowest number is kept
-  bool prefer_low = false;                       ///< the lowest score is kept, not the highest
-  std::uint64_t hash_mask = ~std::uint64_t{0};   ///< bits of the hash that count; tests make rows collide
+  const double* scores = nullptr;               ///< one per row, or null: the lowest number is kept
+  bool prefer_low = false;                      ///< the lowest score is kept, not the highest
+  std::uint64_t hash_mask = ~std::uint64_t{0};  ///< bits of the hash that count; tests make rows collide
 };
 
 /// What the GPU reports to the host. Begins as 0.

@@ -73,9 +73,8 @@ __device__ __forceinline__ std::uint64_t key_of_row(const EqualTask<T>& task, st
 /// Keys by hash of rows in the order of `pairs.values`, or else (`is_ordered` is false) by number, which is written
 /// there. `kept` is 1 for each row that can be used.
 template <std::uint32_t kLanes, typename T>
-__global__ void __launch_bounds__(kEqualThreads)
-    hash_keys(const __grid_constant__ EqualTask<T> task, SortPairs pairs, bool is_ordered, std::uint32_t* kept,
-              EqualReport* report) {
+__global__ void __launch_bounds__(kEqualThreads) hash_keys(const __grid_constant__ EqualTask<T> task, SortPairs pairs,
+                                                           bool is_ordered, std::uint32_t* kept, EqualReport* report) {
   const std::uint64_t step = std::uint64_t{blocks_in_grid()} * kEqualThreads / kLanes;
   const std::uint64_t own = (std::uint64_t{block_number()} * kEqualThreads + thread_number()) / kLanes;
   const std::uint32_t lane_of_row = thread_number() % kLanes, lane_of_first = lane_number() / kLanes;

@@ -68,8 +68,7 @@ TYPED_TEST(EmulatedEqualRows, AreThoseOfTheCpu) {
     const apps::Deduped expected = apps::dedupe(made.points.view(), options);
     for (const std::uint64_t mask : kMasks) {
       SCOPED_TRACE(testing::Message() << "dedupe_case(" << seed << ", " << rows << ", " << dims << "), mask " << mask);
-      const Emulated found =
-          emulated_dedupe<T>(made, static_cast<std::uint32_t>(seed % 3), mask, options.want_map);
+      const Emulated found = emulated_dedupe<T>(made, static_cast<std::uint32_t>(seed % 3), mask, options.want_map);
       ASSERT_EQ(found.deduped.kept, expected.kept);
       ASSERT_EQ(found.deduped.map, expected.map);
       ASSERT_EQ(found.deduped.skipped, expected.skipped);
