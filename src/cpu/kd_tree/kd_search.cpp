@@ -91,10 +91,10 @@ class KdSearch final : public engine::Searcher<T> {
  private:
   const T* lengths() const { return lengths_.empty() ? nullptr : lengths_.data(); }
 
-  /// A search over the same points with tiny coordinates as zeros, if there are enough of them to matter. Axes that
+  /// A search over the same points with tiny coordinates as zeros, if there are enough that have no others. Axes that
   /// wrap have differences of their own.
   std::unique_ptr<const KdSearch> search_without_tiny(int threads) const {
-    if (!lengths_.empty() || !has_tiny_coordinates(tree_, metric_)) return nullptr;
+    if (!lengths_.empty() || !has_tiny_leaves(tree_, metric_)) return nullptr;
     std::vector<T> rows(tree_.geometry.points * tree_.dims);
     engine::copy_tree_rows(tree_, rows.data(), threads);
     std::transform(rows.begin(), rows.end(), rows.begin(), without_tiny<T>);

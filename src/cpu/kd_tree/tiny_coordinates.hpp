@@ -1,6 +1,6 @@
-// Coordinates so small that L2 cannot tell them from zero. Taken as zero, they spare x86-64 processors products of
-// denormal numbers, some 150 cycles each, and points that differ in nothing else become copies, which a tree over them
-// puts in the order of their indices.
+// Coordinates so small that L2 cannot tell them from zero. Points that have no others lie at distance 0 of each other,
+// so that indices alone decide, of which the order of the tree knows nothing. Taken as zero, they make the points
+// copies, which a tree over them puts in the order of their indices.
 //
 // Let h be half the smallest denormal number, s its square root rounded down to a power of two (2^-75 in f32, 2^-538 in
 // f64), and t < s/2 * ulp/4 (2^-101, 2^-593). For coordinates x and y with |y| < t the difference is the same number,
@@ -31,26 +31,21 @@ T without_tiny(T value) {
   return std::abs(value) < kTiny<T> ? T(0) : value;
 }
 
-/// Whether at least one leaf in `kLeavesPerTinyOne`, of up to some thousand that are looked at, has a tiny coordinate
-/// other than zero, and the metric is L2.
+/// Whether the metric is L2, and of at least one leaf in `kLeavesPerTinyOne`, of up to some thousand that are looked
+/// at, all coordinates are tiny but not all zero.
 template <typename T>
-bool has_tiny_coordinates(const KdTree<T>& tree, Metric metric) {
-  constexpr std::uint64_t kMostLooks = 4096, kLeavesPerTinyOne = 64;
+bool has_tiny_leaves(const KdTree<T>& tree, Metric metric) {
+  constexpr std::uint64_t kMostLooks = 4096, kLeavesPerTinyOne = 8;
   if (core::kind_of_reduction(metric) != Metric::Kind::l2) return false;
   const std::uint64_t leaves = tree.geometry.points == 0 ? 0 : tree.geometry.leaves();
   const std::uint64_t looks = std::min(leaves, kMostLooks);
-  const auto is_tiny = [](T value) { return value != 0 && without_tiny(value) == 0; };
   std::uint64_t found = 0;
   for (std::uint64_t look = 0; look < looks; ++look) {
-    const std::uint64_t leaf = look * leaves / looks, node = leaves - 1 + leaf;
-    const std::uint32_t count = tree.leaf_count(leaf);
-    bool is_found = false;
-    for (std::uint32_t d = 0; d < tree.dims && !is_found; ++d) {
-      if (tree.lower(node)[d] >= kTiny<T> || tree.upper(node)[d] <= -kTiny<T>) continue;
-      const T* coordinates = tree.block(leaf) + std::uint64_t{d} * count;
-      is_found = std::any_of(coordinates, coordinates + count, is_tiny);
-    }
-    found += is_found ? 1 : 0;
+    const std::uint64_t node = leaves - 1 + look * leaves / looks;
+    const auto is_tiny = [](T bound) { return without_tiny(bound) == 0; };
+    const auto is_zero = [](T bound) { return bound == 0; };
+    const T* const box = tree.lower(node);  // and its upper bounds
+    found += std::all_of(box, box + 2 * tree.dims, is_tiny) && !std::all_of(box, box + 2 * tree.dims, is_zero) ? 1 : 0;
   }
   return found > 0 && found * kLeavesPerTinyOne >= looks;
 }
