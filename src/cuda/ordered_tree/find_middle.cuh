@@ -11,8 +11,8 @@ namespace kith::cuda {
 
 /// Whether a point is a candidate; `key` becomes its component.
 template <typename T>
-__device__ bool is_candidate(const OrderLevel<T>& level, const MiddleSearch<T>& search, const T* known,
-                             std::uint32_t p, OrderedKey<T>& key) {
+__device__ bool is_candidate(const OrderLevel<T>& level, const MiddleSearch<T>& search, const T* known, std::uint32_t p,
+                             OrderedKey<T>& key) {
   for (std::uint32_t c = 0; c < search.stage; ++c) {
     const std::uint32_t axis = search.dim + c < level.dims ? search.dim + c : search.dim + c - level.dims;
     if (level.from.at(p, axis) != known[c]) return false;

@@ -1,6 +1,6 @@
 // The bottom of the tree: a block takes a range that fits into shared memory. Its points are sorted once by the
-// super-key of each dimension; then, level by level, every one of these orders is divided, which keeps it sorted. So the
-// box of a range and its node are always at hand: the ends and the middle of an order.
+// super-key of each dimension; then, level by level, every one of these orders is divided, which keeps it sorted. So
+// the box of a range and its node are always at hand: the ends and the middle of an order.
 #pragma once
 
 #include "cuda/ordered_tree/begin_level.cuh"
@@ -15,7 +15,7 @@ struct FinishOrder {
   MovedPoints<T> from;
   std::uint32_t dims = 0;
   std::uint32_t level = 0;
-  std::uint32_t most = 0;  ///< points of a range at most; a multiple of kWarp, twice the threads of a block
+  std::uint32_t most = 0;  ///< points of a range at most; a multiple of kWarp, kFinishedPerThread for each thread
   bool cycles = false;
   bool takes_left = false;
   const std::uint32_t* first = nullptr;  ///< as in OrderLevel
@@ -24,15 +24,15 @@ struct FinishOrder {
 };
 
 inline constexpr std::uint32_t kMostFinished = 2048;
-inline constexpr std::uint32_t kFinishedPerThread = 2;
+inline constexpr std::uint32_t kFinishedPerThread = 4;
 
 /// What a block has in shared memory.
 template <typename T>
 struct FinishShared {
-  T* values;                ///< [dimension][slot]
-  std::uint32_t* numbers;   ///< [slot]
-  std::uint32_t* words;     ///< [dimension][place / 32][left, right]: which places hold a point that goes there
-  std::uint32_t* before;    ///< [dimension][place / 32]: how many do before them; those that go right in the upper half
+  T* values;               ///< [dimension][slot]
+  std::uint32_t* numbers;  ///< [slot]
+  std::uint32_t* words;    ///< [dimension][place / 32][left, right]: which places hold a point that goes there
+  std::uint32_t* before;   ///< [dimension][place / 32]: how many do before them; those that go right in the upper half
   std::uint16_t* orders[2];  ///< [dimension][place]: slots
   std::uint16_t* split_dim;  ///< [place]: of the range with this middle
   std::uint8_t* side;        ///< [slot]
@@ -91,7 +91,7 @@ __device__ void sort_orders(const FinishShared<T>& shared, std::uint32_t most, s
 
 /// A block per range.
 template <typename T>
-__global__ void finish_order(FinishOrder<T> task) {
+__global__ void __launch_bounds__(kMostFinished / kFinishedPerThread) finish_order(FinishOrder<T> task) {
   enum : std::uint8_t { kLeft, kNode, kRight };
   const std::uint32_t begin = task.first[block_number()], count = task.first[block_number() + 1] - 1 - begin;
   const std::uint32_t dims = task.dims, most = task.most;
@@ -108,31 +108,31 @@ __global__ void finish_order(FinishOrder<T> task) {
   sort_orders(shared, most, dims, count);
 
   std::uint32_t first[kFinishedPerThread], last[kFinishedPerThread];  // the range of each place of this thread
+#pragma unroll
   for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
     first[i] = 0;
     last[i] = count;
   }
-  std::uint32_t now = 0;
-  for (std::uint32_t level = task.level, size = count; size > 0; ++level, size /= 2, now ^= 1) {
-    const std::uint16_t* const orders = shared.orders[now];
-    std::uint16_t* const next = shared.orders[now ^ 1];
+  std::uint16_t *orders = shared.orders[0], *next = shared.orders[1];
+  for (std::uint32_t level = task.level, size = count; size > 0; ++level, size /= 2) {
     const auto is_open = [&](std::uint32_t i, std::uint32_t p) { return p < count && first[i] < last[i]; };
+#pragma unroll
     for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
       const std::uint32_t p = i * threads_per_block() + thread_number();
       if (!is_open(i, p) || p != middle_of(first[i], last[i], task.takes_left)) continue;
       const auto end_of = [&](std::uint32_t d, std::uint32_t place) {
         return shared.values[std::size_t{d} * most + orders[std::size_t{d} * most + place]];
       };
-      const std::uint32_t dim =
-          task.cycles ? level % dims
-                      : widest_side<T>(
-                            dims, [&](std::uint32_t d) { return end_of(d, first[i]); },
-                            [&](std::uint32_t d) { return end_of(d, last[i] - 1); });
+      const std::uint32_t dim = task.cycles ? level % dims
+                                            : widest_side<T>(
+                                                  dims, [&](std::uint32_t d) { return end_of(d, first[i]); },
+                                                  [&](std::uint32_t d) { return end_of(d, last[i] - 1); });
       shared.split_dim[p] = static_cast<std::uint16_t>(dim);
       task.out_points[begin + p] = shared.numbers[orders[std::size_t{dim} * most + p]];
       task.out_dims[begin + p] = dim;
     }
     sync_block();
+#pragma unroll
     for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
       const std::uint32_t p = i * threads_per_block() + thread_number();
       if (!is_open(i, p)) continue;
@@ -141,6 +141,7 @@ __global__ void finish_order(FinishOrder<T> task) {
       shared.side[slot] = p < middle ? kLeft : p == middle ? kNode : kRight;
     }
     sync_block();
+#pragma unroll
     for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
       const std::uint32_t p = i * threads_per_block() + thread_number();
       for (std::uint32_t d = 0; d < dims; ++d) {
@@ -170,6 +171,7 @@ __global__ void finish_order(FinishOrder<T> task) {
       }
     }
     sync_block();
+#pragma unroll
     for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
       const std::uint32_t p = i * threads_per_block() + thread_number();
       if (!is_open(i, p)) continue;
@@ -187,6 +189,7 @@ __global__ void finish_order(FinishOrder<T> task) {
       }
     }
     sync_block();
+#pragma unroll
     for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
       const std::uint32_t p = i * threads_per_block() + thread_number();
       if (!is_open(i, p)) continue;
@@ -197,6 +200,9 @@ __global__ void finish_order(FinishOrder<T> task) {
         first[i] = p == middle ? last[i] : middle + 1;
       }
     }
+    std::uint16_t* const divided = next;
+    next = orders;
+    orders = divided;
   }
 }
 

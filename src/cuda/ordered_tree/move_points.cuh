@@ -43,6 +43,7 @@ __global__ void __launch_bounds__(kOrderThreads) move_points(OrderLevel<T> level
     return level.from.numbers[p] < node_number ? kLeft : kRight;
   };
   std::uint32_t to[kOrderRounds];  // the side, then how many of the warp's round are before it, then the place
+#pragma unroll
   for (std::uint32_t round = 0; round < kOrderRounds; ++round) {
     const std::uint32_t side = side_of(block.begin + round * kOrderThreads + thread_number());
     const std::uint32_t left = ballot(side == kLeft), right = ballot(side == kRight);
@@ -60,6 +61,7 @@ __global__ void __launch_bounds__(kOrderThreads) move_points(OrderLevel<T> level
     starts[kRight] = block.middle + 1 + atomic_add(&level.moved[2 * block.range + 1], total >> 16);
   }
   sync_block();
+#pragma unroll
   for (std::uint32_t round = 0; round < kOrderRounds; ++round) {
     const std::uint32_t p = block.begin + round * kOrderThreads + thread_number(), side = to[round] >> 8;
     const std::uint32_t sums = counts[round * kWarps + warp_number()];
@@ -71,6 +73,7 @@ __global__ void __launch_bounds__(kOrderThreads) move_points(OrderLevel<T> level
     level.to.numbers[to[round]] = level.from.numbers[p];
   }
   for (std::uint32_t d = 0; d < level.dims; ++d) {
+#pragma unroll
     for (std::uint32_t round = 0; round < kOrderRounds; ++round) {
       if (to[round] == ~0u) continue;
       level.to.at(to[round], d) = level.from.at(block.begin + round * kOrderThreads + thread_number(), d);

@@ -28,10 +28,10 @@ namespace kith::cuda {
 
 /// How a tree of `count` points is divided among kernels.
 struct OrderPlan {
-  std::uint32_t levels = 0;       ///< above the ranges that fit into shared memory
-  std::uint32_t most = kWarp;     ///< points of those
-  std::size_t finish_bytes = 0;   ///< of shared memory
-  std::uint32_t bin_levels = 0;   ///< levels whose ranges have more than one block
+  std::uint32_t levels = 0;      ///< above the ranges that fit into shared memory
+  std::uint32_t most = kWarp;    ///< points of those
+  std::size_t finish_bytes = 0;  ///< of shared memory
+  std::uint32_t bin_levels = 0;  ///< levels whose ranges have more than one block
 
   std::uint32_t threads() const { return std::max(most / kFinishedPerThread, kWarp); }
 };
@@ -58,7 +58,7 @@ template <typename T>
 struct OrderScratch {
   MovedPoints<T> copies[2];
   std::uint32_t* first[2];
-  OrderLevel<T> level;  ///< its pointers
+  OrderLevel<T> level;           ///< its pointers
   std::uint64_t zero_bytes = 0;  ///< of `zeros`, from boxes to open, to be cleared for each level
   std::byte* zeros = nullptr;
   std::uint64_t bytes = 0;

@@ -16,8 +16,8 @@ struct OrderTask {
   const std::uint32_t* numbers = nullptr;  ///< of the rows that are taken, ascending; null: all
   std::uint32_t count = 0;                 ///< of points that are taken
   std::uint32_t dims = 0;
-  bool cycles = false;       ///< dimensions take turns instead of the widest side
-  bool takes_left = false;   ///< of two middles the left one is the node
+  bool cycles = false;      ///< dimensions take turns instead of the widest side
+  bool takes_left = false;  ///< of two middles the left one is the node
 };
 
 /// The tree in order, and what links its nodes. All but the first two may be null.
@@ -28,6 +28,17 @@ struct OrderedNodes {
   std::uint32_t* less = nullptr;
   std::uint32_t* greater = nullptr;
   T* rows = nullptr;  ///< the coordinates of `point`, side by side
+};
+
+/// A tree as someone claims it to be: in order if `less` is null.
+template <typename T>
+struct ClaimedNodes {
+  const std::uint32_t* point = nullptr;
+  const std::uint32_t* split_dim = nullptr;
+  const std::uint32_t* less = nullptr;
+  const std::uint32_t* greater = nullptr;
+  std::uint32_t root = 0;   ///< of a table; below the number of nodes
+  const T* rows = nullptr;  ///< coordinates in order, or null
 };
 
 /// The node of the places [first, last), which are not empty.
@@ -70,14 +81,14 @@ struct OrderLevel {
   std::uint32_t* first = nullptr;       ///< 2^level + 1
   std::uint32_t* next_first = nullptr;  ///< of the next level
   MiddleSearch<T>* searches = nullptr;
-  T* known = nullptr;                  ///< [range][dims]: components that all candidates share
-  OrderedKey<T>* boxes = nullptr;      ///< [range][complement of the least, greatest][dims]; begin as 0
-  std::uint32_t* tickets = nullptr;    ///< [range] blocks that are done; 0 between kernels
-  std::uint32_t* moved = nullptr;      ///< [range][left, right]; begin as 0
-  std::uint32_t* bins = nullptr;       ///< [range][kOrderBins]; 0 between kernels; null if a range has one block
-  std::uint32_t* lists = nullptr;      ///< [range][kMostListed]: places of candidates
-  std::uint32_t* listed = nullptr;     ///< [range]: how many there are; begin as 0
-  std::uint32_t* open = nullptr;       ///< not 0: a range has more candidates
+  T* known = nullptr;                ///< [range][dims]: components that all candidates share
+  OrderedKey<T>* boxes = nullptr;    ///< [range][complement of the least, greatest][dims]; begin as 0
+  std::uint32_t* tickets = nullptr;  ///< [range] blocks that are done; 0 between kernels
+  std::uint32_t* moved = nullptr;    ///< [range][left, right]; begin as 0
+  std::uint32_t* bins = nullptr;     ///< [range][kOrderBins]; 0 between kernels; null if a range has one block
+  std::uint32_t* lists = nullptr;    ///< [range][kMostListed]: places of candidates
+  std::uint32_t* listed = nullptr;   ///< [range]: how many there are; begin as 0
+  std::uint32_t* open = nullptr;     ///< not 0: a range has more candidates
   std::uint32_t* out_points = nullptr;
   std::uint32_t* out_dims = nullptr;
 };

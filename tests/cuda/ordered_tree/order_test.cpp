@@ -1,9 +1,11 @@
 // Balanced trees by the kernels of a GPU, run on the host: what apps::export_node_table makes on the CPU.
 #include "cuda/emulation/emulated_device.hpp"
+#include "cuda/ordered_tree/check_steps.cuh"
 #include "cuda/ordered_tree/order_case.hpp"
 #include "cuda/ordered_tree/order_steps.cuh"
 
 #include <kith/apps/tree_export.hpp>
+#include <kith/apps/verify_tree.hpp>
 
 #include <gtest/gtest.h>
 
@@ -31,8 +33,7 @@ apps::NodeTable emulated_table(const OrderCase& made, std::uint32_t gap, std::ui
       .dims = dims,
       .cycles = made.options.split == SplitRule::cycle,
       .takes_left = made.options.middle == apps::Middle::left};
-  const cuda::OrderPlan plan =
-      cuda::plan_order<T>(task.count, dims, cuda::emulation::shared_limit(), most_points);
+  const cuda::OrderPlan plan = cuda::plan_order<T>(task.count, dims, cuda::emulation::shared_limit(), most_points);
   const std::uint64_t bytes = cuda::lay_out_order_scratch<T>(task.count, dims, plan, nullptr).bytes;
   const auto memory = std::make_unique<std::byte[]>(bytes + 256);
   std::memset(memory.get(), 0xa5, bytes + 256);
@@ -40,8 +41,8 @@ apps::NodeTable emulated_table(const OrderCase& made, std::uint32_t gap, std::ui
   apps::NodeTable table;
   for (auto* values : {&table.point, &table.split_dim, &table.less, &table.greater}) values->assign(task.count, 12345);
   if (in_order != nullptr) in_order->resize(std::uint64_t{task.count} * dims);
-  const cuda::OrderedNodes<T> nodes{table.point.data(), table.split_dim.data(), table.less.data(),
-                                    table.greater.data(), in_order == nullptr ? nullptr : in_order->data()};
+  const cuda::OrderedNodes<T> nodes{table.point.data(), table.split_dim.data(), table.less.data(), table.greater.data(),
+                                    in_order == nullptr ? nullptr : in_order->data()};
   cuda::EmulatedDevice device;
   cuda::OrderSteps<T, cuda::EmulatedDevice>(device, task, plan,
                                             cuda::lay_out_order_scratch<T>(task.count, dims, plan, aligned), nodes)
@@ -99,6 +100,78 @@ TYPED_TEST(EmulatedOrder, OfSomeRows) {
   std::vector<std::uint32_t> kept = expected.point;
   std::ranges::sort(kept);
   expect_same_table(expected, emulated_table<T>(made, 0, 64, &kept, nullptr));
+}
+
+/// What the kernels say of a table, or of the tree in order if `in_order` is not null.
+template <typename T>
+bool emulated_verdict(const apps::NodeTable& table, const OrderCase& made, const std::vector<std::uint32_t>* numbers,
+                      const std::vector<T>* in_order) {
+  const std::vector<T> rows(made.points.view().template row<T>(0),
+                            made.points.view().template row<T>(0) + made.points.rows() * made.points.dims());
+  cuda::OrderCheck<T> check;
+  check.task = {.rows = rows.data(),
+                .row_stride = made.points.dims(),
+                .numbers = numbers == nullptr ? nullptr : numbers->data(),
+                .count = static_cast<std::uint32_t>(table.point.size()),
+                .dims = made.points.dims(),
+                .cycles = made.options.split == SplitRule::cycle,
+                .takes_left = made.options.middle == apps::Middle::left};
+  check.rows = made.points.rows();
+  check.claimed = {.point = table.point.data(), .split_dim = table.split_dim.data(), .root = table.root};
+  if (in_order != nullptr) {
+    check.claimed.rows = in_order->data();
+  } else {
+    check.claimed.less = table.less.data();
+    check.claimed.greater = table.greater.data();
+  }
+  const std::uint64_t bytes = cuda::lay_out_check(check, static_cast<std::byte*>(nullptr));
+  const auto memory = std::make_unique<std::byte[]>(bytes + 256);
+  std::memset(memory.get(), 0xa5, bytes + 256);
+  cuda::lay_out_check(check, memory.get() + (256 - reinterpret_cast<std::uintptr_t>(memory.get()) % 256) % 256);
+  cuda::EmulatedDevice device;
+  return cuda::is_right_order(device, check);
+}
+
+TYPED_TEST(EmulatedOrder, IsCheckedAsOnTheCpu) {
+  using T = TypeParam;
+  std::mt19937_64 random(5);
+  std::uint64_t wrong = 0;
+  for (std::uint64_t seed = 0; seed < 240; ++seed) {
+    const std::uint64_t rows = 1 + seed * 13 % 90;
+    OrderCase made = order_case<T>(seed, rows, static_cast<std::uint32_t>(1 + seed % 5));
+    made.options.unique = seed % 7 == 0;
+    SCOPED_TRACE(testing::Message() << "order_case(" << seed << ", " << rows << ")");
+    apps::NodeTable table = apps::export_node_table(made.points.view(), made.options);
+    std::vector<std::uint32_t> kept = table.point;
+    std::ranges::sort(kept);
+    const std::vector<std::uint32_t>* const numbers = made.options.unique ? &kept : nullptr;
+    ASSERT_TRUE(emulated_verdict<T>(table, made, numbers, nullptr));
+    apps::InOrderTree tree = apps::export_in_order(made.points.view(), made.options);
+    std::vector<T> placed(tree.points.template values<T>().begin(), tree.points.template values<T>().end());
+    ASSERT_TRUE(emulated_verdict<T>(table, made, numbers, &placed));
+    // One word of one array is changed, or two are exchanged; that may be right by chance.
+    std::vector<std::uint32_t>* const arrays[] = {&table.point, &table.split_dim, &table.less, &table.greater};
+    std::vector<std::uint32_t>& array = *arrays[seed % 4];
+    const std::size_t a = random() % array.size();
+    if (seed % 3 == 0) {
+      std::swap(array[a], array[random() % array.size()]);
+    } else {
+      array[a] = seed % 3 == 1 ? static_cast<std::uint32_t>(random() % (rows + 2)) : apps::kNoNode;
+    }
+    const bool is_right = apps::verify_tree(table, made.points.view()).first_violation.empty();
+    wrong += is_right ? 0 : 1;
+    EXPECT_EQ(emulated_verdict<T>(table, made, numbers, nullptr), is_right);
+    tree.index = table.point;
+    tree.split_dim = table.split_dim;
+    if (seed % 5 == 0) {
+      const std::size_t at = random() % placed.size();
+      placed[at] = -placed[at];
+      tree.points.template values<T>()[at] = placed[at];
+    }
+    EXPECT_EQ(emulated_verdict<T>(table, made, numbers, &placed),
+              apps::verify_tree(tree, made.points.view()).first_violation.empty());
+  }
+  EXPECT_GT(wrong, 150u);
 }
 
 }  // namespace
