@@ -89,7 +89,8 @@ __global__ void __launch_bounds__(kOrderThreads) narrow_candidates(OrderLevel<T>
 /// Blocks of ranges: where the node is, if its candidates are few; `open` says whether some are not.
 template <typename T>
 __global__ void __launch_bounds__(kOrderThreads) find_middles(OrderLevel<T> level) {
-  std::uint32_t* const places = reinterpret_cast<std::uint32_t*>(shared_memory());
+  OrderedKey<T>* const keys = reinterpret_cast<OrderedKey<T>*>(shared_memory());
+  std::uint32_t* const places = reinterpret_cast<std::uint32_t*>(keys + kMostListed);
   std::uint32_t* const is_last = places + kMostListed;
   const BlockRange block(level);
   MiddleSearch<T>& search = level.searches[block.range];
@@ -107,12 +108,19 @@ __global__ void __launch_bounds__(kOrderThreads) find_middles(OrderLevel<T> leve
   }
   if (!is_last_block(level, block.range, is_last)) return;
   const std::uint32_t count = known_so_far.candidates;
-  for (std::uint32_t i = thread_number(); i < count; i += kOrderThreads) places[i] = load_fresh(&list[i]);
+  for (std::uint32_t i = thread_number(); i < count; i += kOrderThreads) {
+    places[i] = load_fresh(&list[i]);
+    keys[i] = moved_key(level.from, level.dims, places[i], known_so_far.dim, known_so_far.stage);
+  }
   sync_block();
   for (std::uint32_t i = thread_number(); i < count; i += kOrderThreads) {
     std::uint32_t rank = 0;
     for (std::uint32_t j = 0; j < count; ++j) {
-      if (moved_precedes(level.from, level.dims, places[j], places[i], known_so_far.dim, known_so_far.stage)) ++rank;
+      if (keys[j] > keys[i]) continue;
+      if (keys[j] < keys[i] ||
+          moved_precedes(level.from, level.dims, places[j], places[i], known_so_far.dim, known_so_far.stage + 1)) {
+        ++rank;
+      }
     }
     if (rank == known_so_far.rank) {
       search.place = places[i];

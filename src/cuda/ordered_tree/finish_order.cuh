@@ -56,56 +56,82 @@ struct FinishShared {
   }
 };
 
-/// Sorts the slots of each order: bitonic, all exchanges in one direction, so that any number of them will do.
+/// Whether slot y comes before slot x where component 0 does not tell.
 template <typename T>
-__device__ void sort_orders(const FinishShared<T>& shared, std::uint32_t most, std::uint32_t dims,
+KITH_NOINLINE __device__ bool comes_before(const T* values, const std::uint32_t* numbers, std::uint32_t most,
+                                           std::uint32_t dims, std::uint32_t y, std::uint32_t x, std::uint32_t d) {
+  for (std::uint32_t c = 1; c < dims; ++c) {
+    const std::uint32_t axis = d + c < dims ? d + c : d + c - dims;
+    const T there = values[axis * most + y], here = values[axis * most + x];
+    if (there != here) return there < here;
+  }
+  return numbers[y] < numbers[x];
+}
+
+/// Sorts the slots of each order: bitonic, all exchanges in one direction, so that any number of them will do. Steps
+/// among 64 neighbours are those of one warp.
+template <std::uint32_t kDims, typename T>
+__device__ void sort_orders(const FinishShared<T>& shared, std::uint32_t most, std::uint32_t runtime_dims,
                             std::uint32_t count) {
+  const std::uint32_t dims = kDims == 0 ? runtime_dims : kDims;
   const auto exchange = [&](std::uint32_t a, std::uint32_t b) {
     if (b >= count) return;
+#pragma unroll
     for (std::uint32_t d = 0; d < dims; ++d) {
-      std::uint16_t* const order = shared.orders[0] + std::size_t{d} * most;
-      const std::uint32_t x = order[a], y = order[b];
-      if (moved_precedes(MovedPoints<T>{shared.values, shared.numbers, most}, dims, y, x, d, 0)) {
-        order[a] = static_cast<std::uint16_t>(y);
-        order[b] = static_cast<std::uint16_t>(x);
+      std::uint16_t* const order = shared.orders[0] + d * most;
+      const std::uint16_t x = order[a], y = order[b];
+      const T here = shared.values[d * most + x], there = shared.values[d * most + y];
+      if (there > here) continue;
+      if (there < here || comes_before(shared.values, shared.numbers, most, dims, y, x, d)) {
+        order[a] = y;
+        order[b] = x;
       }
+    }
+  };
+  const auto sync_for = [](std::uint32_t span) {
+    if (span <= 2 * kWarp) {
+      sync_warp();
+    } else {
+      sync_block();
     }
   };
   for (std::uint32_t size = 2; size / 2 < count; size *= 2) {
     const std::uint32_t half = size / 2;
+    sync_for(size);
     for (std::uint32_t pair = thread_number(); pair < (count + size - 1) / size * half; pair += threads_per_block()) {
       const std::uint32_t place = pair & (half - 1), begin = (pair - place) * 2;
       exchange(begin + place, begin + size - 1 - place);
     }
-    sync_block();
     for (std::uint32_t stride = size / 4; stride > 0; stride /= 2) {
+      sync_for(4 * stride);  // of the step before
       for (std::uint32_t pair = thread_number(); pair < (count + 2 * stride - 1) / (2 * stride) * stride;
            pair += threads_per_block()) {
         const std::uint32_t at = 2 * pair - (pair & (stride - 1));
         exchange(at, at + stride);
       }
-      sync_block();
     }
   }
+  sync_block();
 }
 
-/// A block per range.
-template <typename T>
-__global__ void __launch_bounds__(kMostFinished / kFinishedPerThread) finish_order(FinishOrder<T> task) {
+/// A block per range. kDims is 0 where dims are known at run time only.
+template <typename T, std::uint32_t kDims>
+__global__ void __launch_bounds__(kMostFinished / kFinishedPerThread, 2) finish_order(FinishOrder<T> task) {
   enum : std::uint8_t { kLeft, kNode, kRight };
   const std::uint32_t begin = task.first[block_number()], count = task.first[block_number() + 1] - 1 - begin;
-  const std::uint32_t dims = task.dims, most = task.most;
+  const std::uint32_t dims = kDims == 0 ? task.dims : kDims, most = task.most;
   if (count == 0) return;
   const FinishShared<T> shared(shared_memory(), most, dims);
   for (std::uint32_t i = thread_number(); i < count; i += threads_per_block()) {
     shared.numbers[i] = task.from.numbers[begin + i];
+#pragma unroll
     for (std::uint32_t d = 0; d < dims; ++d) {
-      shared.values[std::size_t{d} * most + i] = task.from.at(begin + i, d);
-      shared.orders[0][std::size_t{d} * most + i] = static_cast<std::uint16_t>(i);
+      shared.values[d * most + i] = task.from.at(begin + i, d);
+      shared.orders[0][d * most + i] = static_cast<std::uint16_t>(i);
     }
   }
   sync_block();
-  sort_orders(shared, most, dims, count);
+  sort_orders<kDims>(shared, most, dims, count);
 
   std::uint32_t first[kFinishedPerThread], last[kFinishedPerThread];  // the range of each place of this thread
 #pragma unroll
@@ -121,14 +147,14 @@ __global__ void __launch_bounds__(kMostFinished / kFinishedPerThread) finish_ord
       const std::uint32_t p = i * threads_per_block() + thread_number();
       if (!is_open(i, p) || p != middle_of(first[i], last[i], task.takes_left)) continue;
       const auto end_of = [&](std::uint32_t d, std::uint32_t place) {
-        return shared.values[std::size_t{d} * most + orders[std::size_t{d} * most + place]];
+        return shared.values[d * most + orders[d * most + place]];
       };
       const std::uint32_t dim = task.cycles ? level % dims
                                             : widest_side<T>(
                                                   dims, [&](std::uint32_t d) { return end_of(d, first[i]); },
                                                   [&](std::uint32_t d) { return end_of(d, last[i] - 1); });
       shared.split_dim[p] = static_cast<std::uint16_t>(dim);
-      task.out_points[begin + p] = shared.numbers[orders[std::size_t{dim} * most + p]];
+      task.out_points[begin + p] = shared.numbers[orders[dim * most + p]];
       task.out_dims[begin + p] = dim;
     }
     sync_block();
@@ -137,15 +163,16 @@ __global__ void __launch_bounds__(kMostFinished / kFinishedPerThread) finish_ord
       const std::uint32_t p = i * threads_per_block() + thread_number();
       if (!is_open(i, p)) continue;
       const std::uint32_t middle = middle_of(first[i], last[i], task.takes_left);
-      const std::uint32_t slot = orders[std::size_t{shared.split_dim[middle]} * most + p];
+      const std::uint32_t slot = orders[shared.split_dim[middle] * most + p];
       shared.side[slot] = p < middle ? kLeft : p == middle ? kNode : kRight;
     }
     sync_block();
 #pragma unroll
     for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
       const std::uint32_t p = i * threads_per_block() + thread_number();
+#pragma unroll
       for (std::uint32_t d = 0; d < dims; ++d) {
-        const std::uint32_t side = is_open(i, p) ? shared.side[orders[std::size_t{d} * most + p]] : std::uint8_t{kNode};
+        const std::uint32_t side = is_open(i, p) ? shared.side[orders[d * most + p]] : std::uint8_t{kNode};
         const std::uint32_t left = ballot(side == kLeft), right = ballot(side == kRight);
         if (lane_number() == 0 && p < most) {
           std::uint32_t* const words = shared.words + 2 * (d * (most / kWarp) + p / kWarp);
@@ -176,16 +203,17 @@ __global__ void __launch_bounds__(kMostFinished / kFinishedPerThread) finish_ord
       const std::uint32_t p = i * threads_per_block() + thread_number();
       if (!is_open(i, p)) continue;
       const std::uint32_t middle = middle_of(first[i], last[i], task.takes_left);
+#pragma unroll
       for (std::uint32_t d = 0; d < dims; ++d) {
         const auto counts_before = [&](std::uint32_t place) {
           const std::uint32_t at = d * (most / kWarp) + place / kWarp, below = (1u << place % kWarp) - 1;
           return shared.before[at] +
                  (count_bits(shared.words[2 * at] & below) | count_bits(shared.words[2 * at + 1] & below) << 16);
         };
-        const std::uint16_t slot = orders[std::size_t{d} * most + p];
+        const std::uint16_t slot = orders[d * most + p];
         const std::uint32_t counts = counts_before(p) - counts_before(first[i]);
-        if (shared.side[slot] == kLeft) next[std::size_t{d} * most + first[i] + (counts & 0xffff)] = slot;
-        if (shared.side[slot] == kRight) next[std::size_t{d} * most + middle + 1 + (counts >> 16)] = slot;
+        if (shared.side[slot] == kLeft) next[d * most + first[i] + (counts & 0xffff)] = slot;
+        if (shared.side[slot] == kRight) next[d * most + middle + 1 + (counts >> 16)] = slot;
       }
     }
     sync_block();

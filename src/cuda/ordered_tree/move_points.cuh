@@ -33,19 +33,33 @@ __global__ void __launch_bounds__(kOrderThreads) move_points(OrderLevel<T> level
   const std::uint32_t node_number = level.from.numbers[search.place];
   sync_block();
 
-  const auto side_of = [&](std::uint32_t p) -> std::uint32_t {
-    if (p >= block.end || p == search.place) return kNeither;
-    for (std::uint32_t c = 0; c < level.dims; ++c) {
+  const auto place_of = [&](std::uint32_t round) { return block.begin + round * kOrderThreads + thread_number(); };
+  // What component 0 does not tell.
+  const auto side_of_equal = [&](std::uint32_t p) -> std::uint32_t {
+    for (std::uint32_t c = 1; c < level.dims; ++c) {
       const std::uint32_t axis = search.dim + c < level.dims ? search.dim + c : search.dim + c - level.dims;
       const T x = level.from.at(p, axis);
       if (x != node[axis]) return x < node[axis] ? kLeft : kRight;
     }
     return level.from.numbers[p] < node_number ? kLeft : kRight;
   };
+  T values[kOrderRounds];  // loads of all rounds are in flight at the same time, here and below
+#pragma unroll
+  for (std::uint32_t round = 0; round < kOrderRounds; ++round) {
+    const std::uint32_t p = place_of(round);
+    values[round] = p < block.end ? level.from.at(p, search.dim) : T(0);
+  }
   std::uint32_t to[kOrderRounds];  // the side, then how many of the warp's round are before it, then the place
 #pragma unroll
   for (std::uint32_t round = 0; round < kOrderRounds; ++round) {
-    const std::uint32_t side = side_of(block.begin + round * kOrderThreads + thread_number());
+    const std::uint32_t p = place_of(round);
+    const T split = node[search.dim];
+    std::uint32_t side = values[round] < split ? kLeft : kRight;
+    if (p >= block.end || p == search.place) {
+      side = kNeither;
+    } else if (values[round] == split) {
+      side = side_of_equal(p);
+    }
     const std::uint32_t left = ballot(side == kLeft), right = ballot(side == kRight);
     const std::uint32_t below = (1u << lane_number()) - 1;
     to[round] = side << 8 | count_bits((side == kLeft ? left : right) & below);
@@ -63,20 +77,23 @@ __global__ void __launch_bounds__(kOrderThreads) move_points(OrderLevel<T> level
   sync_block();
 #pragma unroll
   for (std::uint32_t round = 0; round < kOrderRounds; ++round) {
-    const std::uint32_t p = block.begin + round * kOrderThreads + thread_number(), side = to[round] >> 8;
+    const std::uint32_t side = to[round] >> 8;
     const std::uint32_t sums = counts[round * kWarps + warp_number()];
     if (side == kNeither) {
       to[round] = ~0u;
       continue;
     }
     to[round] = starts[side] + (side == kLeft ? sums & 0xffff : sums >> 16) + (to[round] & 0xff);
-    level.to.numbers[to[round]] = level.from.numbers[p];
+    level.to.numbers[to[round]] = level.from.numbers[place_of(round)];
   }
   for (std::uint32_t d = 0; d < level.dims; ++d) {
 #pragma unroll
     for (std::uint32_t round = 0; round < kOrderRounds; ++round) {
-      if (to[round] == ~0u) continue;
-      level.to.at(to[round], d) = level.from.at(block.begin + round * kOrderThreads + thread_number(), d);
+      if (to[round] != ~0u) values[round] = level.from.at(place_of(round), d);
+    }
+#pragma unroll
+    for (std::uint32_t round = 0; round < kOrderRounds; ++round) {
+      if (to[round] != ~0u) level.to.at(to[round], d) = values[round];
     }
   }
   if (block.begin == block.first && thread_number() == 0) {

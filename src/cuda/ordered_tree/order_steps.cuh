@@ -138,7 +138,11 @@ class OrderSteps {
                                 .first = scratch_.first[plan_.levels % 2],
                                 .out_points = nodes_.point,
                                 .out_dims = nodes_.split_dim};
-    device_.launch(finish_order<T>, 1u << plan_.levels, plan_.threads(), plan_.finish_bytes, finish);
+    const auto kernel = task_.dims == 2   ? finish_order<T, 2>
+                        : task_.dims == 3 ? finish_order<T, 3>
+                        : task_.dims == 4 ? finish_order<T, 4>
+                                          : finish_order<T, 0>;
+    device_.launch(kernel, 1u << plan_.levels, plan_.threads(), plan_.finish_bytes, finish);
     if (nodes_.less != nullptr || nodes_.rows != nullptr) {
       device_.phase("link");
       launch(link_nodes<T>, task_.count, task_, nodes_);
@@ -169,7 +173,8 @@ class OrderSteps {
         device_.launch(narrow_candidates<T>, blocks, kOrderThreads, kOrderBins * sizeof(std::uint32_t) + kFew, level);
       }
       device_.zero(level.open, sizeof open);
-      device_.launch(find_middles<T>, blocks, kOrderThreads, kMostListed * sizeof(std::uint32_t) + kFew, level);
+      device_.launch(find_middles<T>, blocks, kOrderThreads,
+                     kMostListed * (sizeof(std::uint32_t) + sizeof(OrderedKey<T>)) + kFew, level);
       device_.read(&open, level.open, sizeof open);
     }
     device_.phase("moves");
