@@ -219,6 +219,25 @@ def gpu_classify():
     return "\n".join([*lines, "", note]) + "\n" + gpu_line(report)
 
 
+def gpu_dedupe():
+    report = gpu_report("dedupe_gpu")
+    if report is None:
+        return "Not measured yet.\n"
+    phases = ["scores", "keys", "sort", "compare", "number", "map"]
+    lines = ["| points | dims | what | all, ms (least to most) | " + " | ".join(f"{name}, ms" for name in phases) + " | CPU, ms |",
+             "|" + "---|" * (5 + len(phases))]
+    for row in report["rows"]:
+        what = "copies of 1000 points" if row["cloud"] == "places" else "one in ten is a copy"
+        cells = [fine_milliseconds(row["phases"][name]) if name in row["phases"] else "" for name in phases]
+        lines.append(
+            f"| {row['points']:,} | {row['dims']} | {what}{', with scores' if row['scores'] else ''} | {fine_milliseconds(row['ms'])} "
+            f"({fine_milliseconds(row['least_ms'])} to {fine_milliseconds(row['most_ms'])}) | {' | '.join(cells)} | {milliseconds(row['cpu_ms'])} |"
+        )
+    machine = report["machine"]
+    note = f"f32, kept rows and map, medians of ten calls; phases measured apart; the CPU: {machine['cpu']}, {machine['cores']} cores, once."
+    return "\n".join([*lines, "", note]) + "\n" + gpu_line(report)
+
+
 def gpu_select():
     many, single = select_cases()
     if not many:

@@ -61,6 +61,7 @@ TABLES = {
     "gpu_cliff_shapes": gpu_tables.gpu_cliff_shapes,
     "gpu_cover_build": gpu_tables.gpu_cover_build,
     "gpu_cover_search": gpu_tables.gpu_cover_search,
+    "gpu_dedupe": gpu_tables.gpu_dedupe,
     "gpu_search": gpu_tables.gpu_search,
     "gpu_select": gpu_tables.gpu_select,
     "kd_tree_cpu": cpu_tables.kd_tree_cpu,
