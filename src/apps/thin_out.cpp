@@ -30,7 +30,8 @@ constexpr std::uint64_t kSample = 256;
 /// Entries of lists in memory at one time.
 constexpr std::uint64_t kListedAtOnce = std::uint64_t{1} << 24;
 
-/// Smaller sets are searched on the CPU: a GPU takes longer to start.
+/// Smaller sets are searched on the CPU, so that the many small ones of crowded points are not copied one by one. An
+/// estimate.
 constexpr std::uint64_t kFewestOnDevice = std::uint64_t{1} << 15;
 
 BuildOptions build_options(const ThinOutOptions& options, std::uint64_t points, std::uint64_t queries,

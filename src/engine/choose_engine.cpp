@@ -54,34 +54,6 @@ constexpr double kScannedBeforeGpuStarts = 1e9;
 
 bool is_usable(const DeviceInfo& info) { return !info.gpu || info.gpu->has_code; }
 
-/// The GPU that was asked for must be there and must know the engine.
-void require_cuda(Device device, Engine engine) {
-  const Backend* backend = cuda_backend();
-  if (backend == nullptr) {
-    throw DeviceError(fmt::format("device {}: this build has no CUDA backend; use `device=cpu`", device.name()));
-  }
-  const std::vector<DeviceInfo> devices = backend->devices();
-  if (devices.empty()) {
-    throw DeviceError(
-        fmt::format("device {}: no such GPU ({}); use `device=cpu`", device.name(), backend->why_no_devices()));
-  }
-  const auto found =
-      std::find_if(devices.begin(), devices.end(), [&](const DeviceInfo& info) { return info.device == device; });
-  if (found == devices.end()) {
-    throw DeviceError(
-        fmt::format("device {}: no such GPU ({} GPUs found); use `device=cpu`", device.name(), devices.size()));
-  }
-  if (!is_usable(*found)) {
-    throw DeviceError(
-        fmt::format("device {}: this kith holds no code for its architecture ({}); use `device=cpu`, or "
-                    "build kith with KITH_CUDA_ARCHITECTURES={}",
-                    device.name(), found->name, found->gpu->compute_capability));
-  }
-  if (!backend->has(engine)) {
-    throw UsageError(fmt::format("engine {} does not run on a GPU in this version; use `device=cpu`", name_of(engine)));
-  }
-}
-
 /// The device for a caller who leaves it to us. GPUs are looked for only if one would be taken: that takes a while.
 void choose_device(const EngineRequest& wanted, Choice& choice) {
   if (wanted.points < kFewestPointsForGpu) {
@@ -111,6 +83,30 @@ void choose_device(const EngineRequest& wanted, Choice& choice) {
 }
 
 }  // namespace
+
+void require_gpu(Device device) {
+  const Backend* backend = cuda_backend();
+  if (backend == nullptr) {
+    throw DeviceError(fmt::format("device {}: this build has no CUDA backend; use `device=cpu`", device.name()));
+  }
+  const std::vector<DeviceInfo> devices = backend->devices();
+  if (devices.empty()) {
+    throw DeviceError(
+        fmt::format("device {}: no such GPU ({}); use `device=cpu`", device.name(), backend->why_no_devices()));
+  }
+  const auto found =
+      std::find_if(devices.begin(), devices.end(), [&](const DeviceInfo& info) { return info.device == device; });
+  if (found == devices.end()) {
+    throw DeviceError(
+        fmt::format("device {}: no such GPU ({} GPUs found); use `device=cpu`", device.name(), devices.size()));
+  }
+  if (!is_usable(*found)) {
+    throw DeviceError(
+        fmt::format("device {}: this kith holds no code for its architecture ({}); use `device=cpu`, or "
+                    "build kith with KITH_CUDA_ARCHITECTURES={}",
+                    device.name(), found->name, found->gpu->compute_capability));
+  }
+}
 
 void Choice::fall_back(const std::string& why) {
   device = Device::cpu();
@@ -151,7 +147,11 @@ Choice choose_engine(const EngineRequest& wanted) {
     throw UsageError(fmt::format("engine {} is not in this version; use `engine=auto`", name_of(wanted.engine)));
   }
   if (wanted.device.kind() == Device::Kind::cuda) {
-    require_cuda(wanted.device, choice.engine);
+    require_gpu(wanted.device);
+    if (!cuda_backend()->has(choice.engine)) {
+      throw UsageError(
+          fmt::format("engine {} does not run on a GPU in this version; use `device=cpu`", name_of(choice.engine)));
+    }
     choice.device = wanted.device;
     choice.reason += fmt::format("\ndevice {}: as asked", wanted.device.name());
   } else if (wanted.device.kind() == Device::Kind::cpu) {

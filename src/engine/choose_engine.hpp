@@ -34,6 +34,9 @@ struct Choice {
   void change_engine(Engine to, const std::string& why);
 };
 
+/// Throws DeviceError, which says why, unless there is such a GPU and the library holds code for it.
+void require_gpu(Device device);
+
 /// Never `automatic` in the result. Throws UsageError for an engine that is not built in, DeviceError for a device that
 /// was asked for and is not there.
 Choice choose_engine(const EngineRequest& wanted);

@@ -3,10 +3,10 @@
 #include "engine/device_dedupe.hpp"
 
 #include "engine/backend.hpp"
+#include "engine/choose_engine.hpp"
 #include "engine/validate.hpp"
 
 #include <kith/error.hpp>
-#include <kith/index.hpp>
 
 #include <fmt/format.h>
 
@@ -38,7 +38,7 @@ DedupedOnDevice dedupe_on_device(PointView points, std::uint32_t* kept, std::uin
     throw UsageError(fmt::format("{} scores for {} points; give one per point", options.scores.size(), points.rows()));
   }
   if (!points.empty()) require_arrays(points, kept);
-  Index::plan(1, 1, DType::f32, {.device = device});  // throws if the GPU cannot be used
+  engine::require_gpu(device);
   if (points.empty()) return {};
   return engine::cuda_backend()->dedupe(
       {.points = points, .kept = kept, .map = map, .options = options, .device = device});

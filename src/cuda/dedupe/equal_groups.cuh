@@ -32,11 +32,11 @@ __device__ __forceinline__ bool are_equal(const EqualTask<T>& task, bool asks, s
 /// A thread per position. firsts[p] (unless null) is 1 where a group begins, and `kept` becomes 0 for the other rows of
 /// a group. Rows whose highest `bits` bits of the key are equal are compared; if two in a row differ, there may be
 /// equal ones that are not side by side, which `report` says. With 0 bits rows are sorted by coordinates: all are
-/// compared, and `kept`, which begins as 0, becomes 1 where a group begins.
+/// compared. `kept` is 1 for rows that can be used; or, if `is_again`, all are 0, and become 1 where a group begins.
 template <typename T>
 __global__ void __launch_bounds__(kEqualThreads)
-    mark_firsts(const __grid_constant__ EqualTask<T> task, SortPairs pairs, std::uint32_t bits, std::uint32_t* firsts,
-                std::uint32_t* kept, EqualReport* report) {
+    mark_firsts(const __grid_constant__ EqualTask<T> task, SortPairs pairs, std::uint32_t bits, bool is_again,
+                std::uint32_t* firsts, std::uint32_t* kept, EqualReport* report) {
   const std::uint32_t usable = task.count - report->bad;  // these come first
   for_each_of_grid(task.count, [&](std::uint64_t p) {
     bool is_likely = p > 0 && p < usable, is_alike = false;
@@ -45,9 +45,9 @@ __global__ void __launch_bounds__(kEqualThreads)
       is_likely = difference == 0;
       is_alike = difference >> (64 - bits) == 0;
     }
-    const std::uint32_t row = is_likely || (bits == 0 && p < usable) ? pairs.values[p] : 0;
+    const std::uint32_t row = is_likely || (is_again && p < usable) ? pairs.values[p] : 0;
     const bool is_copy = are_equal(task, is_likely, row, is_likely ? pairs.values[p - 1] : 0);
-    if (is_copy || (bits == 0 && p < usable)) kept[row] = is_copy ? 0 : 1;
+    if (is_copy || (is_again && p < usable)) kept[row] = is_copy ? 0 : 1;
     if (is_alike && !is_copy) atomic_or(&report->mixed, 1u);
     if (firsts != nullptr && p < task.count) firsts[p] = p < usable && !is_copy ? 1 : 0;
   });

@@ -1,16 +1,18 @@
 // The steps by which a GPU keeps the first of equal rows. Rows are sorted by a hash, so that equal ones lie side by
 // side in the order of the loop (sorts are stable), and each is compared with the one before it.
 //
-//   step                  bytes per row, read and written          2^24 rows of 16 bytes, at 4 TB/s
+//   step                  bytes per row, read and written          2^24 rows of 16 bytes, by bytes alone at 4 TB/s
 //   scores, if there are  8 + 12, then 8 passes of 24              0.9 ms
 //   keys                  the row, then 16                         0.13 ms
-//   sort                  8, then 7 passes of 24 (2^24 rows)       0.75 ms; passes reach about half of it
+//   sort                  8, then 7 passes of 24 (2^24 rows)       0.75 ms
 //   compare               12 + 4, and twice the row per copy       0.08 ms
 //   number, map           4 x 12, and some random words per copy   0.25 ms
 //
-// If rows with equal keys differ, which chance brings about once in a hundred calls, equal ones may be apart: then they
-// are sorted once more, by one coordinate after the other, which always ends. That takes two to four times as long for
-// rows of few dims.
+// The times are bounds, not measured; gpu_dedupe_timer measures.
+//
+// If rows with equal bits differ, which chance brings about once in a few hundred sets, equal ones may be apart: then
+// all bits of the keys are sorted, by one pass more. If even those are equal, rows are sorted by one
+// coordinate after the other, which always ends.
 //
 // Memory: 28 bytes per row, and what the sort takes.
 #pragma once
@@ -79,7 +81,12 @@ class EqualSteps {
     device_.phase("sort");
     const std::uint32_t bits = sorted_bits(task_.count);
     sort(task_.count, 64 - bits, 64);
-    EqualReport report = keep_firsts(bits);
+    EqualReport report = keep_firsts(bits, 1);
+    if (report.mixed != 0 && bits < 64) {
+      device_.phase("sort by all bits");
+      sort(task_.count, 0, 64);
+      report = keep_firsts(64, 2);
+    }
     if (report.mixed != 0) {
       device_.phase("sort by coordinates");
       // Of equal rows the first in order is still first.
@@ -87,8 +94,7 @@ class EqualSteps {
         launch(coordinate_keys<T>, task_.count, task_, d, task_.count - report.bad, scratch_.pairs);
         sort(task_.count - report.bad, 0, 8 * sizeof(T));
       }
-      device_.zero(scratch_.numbers, task_.count * std::uint64_t{sizeof(std::uint32_t)});
-      report = keep_firsts(0);
+      report = keep_firsts(0, 3);
     }
     device_.phase("");
     return report;
@@ -115,14 +121,18 @@ class EqualSteps {
                            auto... arguments) { device_.launch(kernel, blocks, threads, shared, arguments...); });
   }
 
-  /// Rows are sorted; waits.
-  EqualReport keep_firsts(std::uint32_t bits) {
+  /// Rows are sorted by so many bits, or by coordinates (0), and this is the `sorts`th time; waits.
+  EqualReport keep_firsts(std::uint32_t bits, std::uint32_t sorts) {
     const std::uint32_t count = task_.count;
     // What was sorted from is free. Two words per row have space for one more.
     std::uint32_t* const groups = map_ == nullptr ? nullptr : reinterpret_cast<std::uint32_t*>(scratch_.other.keys);
     std::uint32_t* const first_rows = scratch_.other.values;
     device_.phase("compare");
-    launch(mark_firsts<T>, count, task_, scratch_.pairs, bits, groups, scratch_.numbers, scratch_.report);
+    if (sorts > 1) {
+      device_.zero(scratch_.numbers, count * std::uint64_t{sizeof(std::uint32_t)});
+      device_.zero(&scratch_.report->mixed, sizeof scratch_.report->mixed);
+    }
+    launch(mark_firsts<T>, count, task_, scratch_.pairs, bits, sorts > 1, groups, scratch_.numbers, scratch_.report);
     device_.phase("number");
     sum_before(scratch_.numbers);
     launch(write_kept, count, scratch_.numbers, count, kept_, map_, scratch_.report);
@@ -135,6 +145,7 @@ class EqualSteps {
     }
     EqualReport report;
     device_.read(&report, scratch_.report, sizeof report);
+    report.sorts = sorts;
     return report;
   }
 

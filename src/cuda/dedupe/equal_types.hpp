@@ -25,6 +25,7 @@ struct EqualReport {
   std::uint32_t first_bad_bits = 0;  ///< all bits of the number of the first one, inverted
   std::uint32_t mixed = 0;           ///< not 0: rows with equal keys are not all equal
   std::uint32_t kept = 0;
+  std::uint32_t sorts = 0;  ///< set by the host: 1, 2 with all bits of the keys, 3 with coordinates
 
   std::uint32_t first_bad() const { return ~first_bad_bits; }
 };
