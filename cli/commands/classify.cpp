@@ -135,10 +135,11 @@ Command classify_command() {
       "[flags]";
   command.description =
       "Gives each point the most common label among its K nearest labelled points; a tie goes to the label whose "
-      "nearest point comes first. FILE holds points with and without a class; each new point, once labelled, is a "
+      "nearest point comes first, unless --ties. FILE holds points with and without a class; each new point, once "
+      "labelled, is a "
       "neighbour for those after it, unless --mode independent. --train and --test are tables: every row of the second "
       "is written with a column \"predicted\" and, if it has labels, compared with them. --regress predicts the mean "
-      "of a column instead. The result depends only on K, weights, metric and scale.";
+      "of a column instead. The result depends only on K, weights, ties, metric and scale.";
   command.arguments = classify_arguments(*flags);
   command.groups = classify_flags(*flags);
   command.examples = {

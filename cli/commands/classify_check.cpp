@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -78,7 +79,7 @@ class Asker {
   std::vector<T> distances_;
 };
 
-std::uint32_t vote(const std::vector<Voter>& voters, const std::vector<std::uint32_t>& labels) {
+std::uint32_t vote(const std::vector<Voter>& voters, const std::vector<std::uint32_t>& labels, apps::Ties ties) {
   struct Party {
     std::uint32_t label;
     double weight;
@@ -93,6 +94,8 @@ std::uint32_t vote(const std::vector<Voter>& voters, const std::vector<std::uint
       own->weight += voter.weight;
     }
   }
+  if (ties == apps::Ties::lowest) std::ranges::sort(parties, std::less(), &Party::label);
+  if (ties == apps::Ties::highest) std::ranges::sort(parties, std::greater(), &Party::label);
   return std::ranges::max_element(parties, {}, &Party::weight)->label;  // the first of several
 }
 
@@ -122,7 +125,8 @@ void check_labels_as(const ClassifyFlags& flags, const ClassifyInput& input, std
   };
   for (std::uint64_t row = 0; row < found.size(); ++row) {
     report(progress, row, found.size());
-    const std::uint32_t label = vote(asker.voters(row, static_cast<std::uint32_t>(labels.size())), labels);
+    const std::uint32_t label =
+        vote(asker.voters(row, static_cast<std::uint32_t>(labels.size())), labels, flags.neighbors.ties);
     if (label != found[row]) {
       throw BadData(fmt::format("the check failed: point {} to be labelled got {}, but the plain loop gives {}", row,
                                 name(found[row]), name(label)));

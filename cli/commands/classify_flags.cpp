@@ -18,6 +18,7 @@ namespace {
 
 constexpr const char* kModes = "sequential|independent";
 constexpr const char* kWeights = "uniform|distance";
+constexpr const char* kTies = "nearest|lowest|highest";
 constexpr const char* kScalings = "none|standard|minmax";
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
 
@@ -85,6 +86,10 @@ FlagGroup vote_flags(ClassifyFlags& flags) {
            choice_flag("--weights", kWeights,
                        "every neighbour counts the same, or nearer ones count more; uniform by default",
                        flags.neighbors.weights, apps::parse_weights),
+           choice_flag("--ties", kTies,
+                       "which of several classes with equal votes wins: that of the nearest neighbour among them "
+                       "(default), or the first or last one in sorted order",
+                       flags.neighbors.ties, apps::parse_ties),
            {"--choose-k", "A..B",
             "try every k from A (default 1) to B on the training points, report how well each does and use the best",
             [&flags](const std::string& value) { flags.range = range_of(value); }},
@@ -150,6 +155,9 @@ void check_predictions(const ClassifyFlags& flags) {
     throw UsageError("--mode sequential is for labels; --regress has the mode independent only");
   }
   if (flags.is_regression() && flags.proba) throw UsageError("--proba is for labels; leave it out with --regress");
+  if (flags.is_regression() && flags.neighbors.ties != apps::Ties::nearest) {
+    throw UsageError("--ties is for labels; leave it out with --regress");
+  }
   if (flags.k && flags.range) throw UsageError("-k and --choose-k both say how many neighbours vote; leave one out");
   if (flags.folds && !flags.range) throw UsageError("--folds goes with --choose-k");
   if (flags.neighbors.weights == apps::Weights::distance && !flags.neighbors.metric.info().has_distances) {

@@ -31,8 +31,9 @@ std::optional<double> number_of(const std::string& text) {
   return value;
 }
 
-/// The names in order: by value if all are numbers, else by their bytes.
+/// The names in order, without that of rows that have none: by value if all are numbers, else by their bytes.
 std::vector<std::string> in_order(std::vector<std::string> names) {
+  std::erase(names, "");
   const bool numbers = std::ranges::all_of(names, [](const std::string& name) { return number_of(name).has_value(); });
   std::ranges::sort(names, [&](const std::string& a, const std::string& b) {
     const double left = numbers ? *number_of(a) : 0;
@@ -49,7 +50,7 @@ class ClassNumbers {
 
   void add(const std::vector<std::string>& names) {
     for (const std::string& name : in_order(names)) {
-      if (name.empty() || !numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size())).second) continue;
+      if (!numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size())).second) continue;
       names_.push_back(name);
     }
   }

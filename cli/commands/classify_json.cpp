@@ -75,6 +75,7 @@ std::string json_of_work(const ClassifyFlags& flags, const ClassifyInput& input,
   if (!flags.is_regression()) json["mode"] = flags.is_sequential() ? "sequential" : "independent";
   json["k"] = work.k;
   json["weights"] = apps::name_of(flags.neighbors.weights);
+  if (!flags.is_regression()) json["ties"] = apps::name_of(flags.neighbors.ties);
   json["metric"] = flags.neighbors.metric.name();
   json["scale"] = apps::name_of(flags.scaling);
   json["engine"] = name_of(done.engine);

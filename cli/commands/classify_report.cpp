@@ -47,6 +47,8 @@ std::string how_text(const ClassifyFlags& flags, const ClassifyInput& input, con
   std::string how = fmt::format("{}, {} weights, {} on {}, {}", flags.neighbors.metric.name(),
                                 apps::name_of(flags.neighbors.weights), name_of(done.engine), done.device.name(),
                                 counted(static_cast<std::uint64_t>(threads_in_use(flags.neighbors.threads)), "thread"));
+  if (flags.neighbors.ties != apps::Ties::nearest)
+    how = fmt::format("ties {}, {}", apps::name_of(flags.neighbors.ties), how);
   if (flags.scaling != apps::Scaling::none) how = fmt::format("scale {}, {}", apps::name_of(flags.scaling), how);
   if (!flags.classifies()) {
     return fmt::format("k from {} to {} tried on {} ({})", flags.range->least, flags.range->most,

@@ -300,6 +300,7 @@ def classify(
     *,
     k: int = 5,
     weights: str = "uniform",  # uniform, distance
+    ties: str = "nearest",  # nearest, lowest, highest
     metric: str = "l2",
     engine: str = "auto",
     device: str = "auto",
@@ -312,8 +313,8 @@ def classify(
 
 def classify_sequential(
     points: _Rows, codes: npt.NDArray[np.uint32], classes: int, queries: _Rows, *, k: int = 5,
-    weights: str = "uniform", metric: str = "l2", engine: str = "auto", device: str = "auto",
-    shares: bool = False, threads: int = 0, progress: _Progress = None,
+    weights: str = "uniform", ties: str = "nearest", metric: str = "l2", engine: str = "auto",
+    device: str = "auto", shares: bool = False, threads: int = 0, progress: _Progress = None,
 ) -> dict[str, Any]:
     """The same, but a query, once labelled, is a point for those after it."""
 
@@ -347,9 +348,10 @@ def winning_classes(
     neighbors: _Int64,  # numbers of points, queries x k
     weights: npt.NDArray[np.float64] | None,  # of their votes; None: each counts 1
     *,
+    ties: str = "lowest",
     threads: int = 0,
 ) -> _Int64:
-    """For each query the class with the most weight, of several the lowest."""
+    """For each query the class with the most weight, of several as `ties` says."""
 
 # Objects without coordinates. The indices below are like Index; their searches take exclude_self,
 # earlier_only, max_neighbors, max_distance, eps, allowed, threads and progress, and one radius for

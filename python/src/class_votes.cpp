@@ -1,13 +1,17 @@
-// The vote of scikit-learn over lists of neighbours: the class with the most weight, of several the lowest.
+// The vote of scikit-learn over lists of neighbours: the class with the most weight, of several the lowest by default.
 #include "arrays.hpp"
 #include "module.hpp"
 #include "thread_count.hpp"
 
+#include <kith/apps/neighbor_options.hpp>
+
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -26,8 +30,14 @@ struct Ballot {
   const std::int64_t* neighbors;  ///< queries x k
   const double* weights;          ///< queries x k, or null: each counts 1
   std::size_t k;
+  apps::Ties ties;
   std::int64_t* winners;
 };
+
+/// Of two classes with the same votes: whether that of the later neighbour wins.
+bool later_wins(apps::Ties ties, std::int64_t first, std::int64_t later) {
+  return ties == apps::Ties::lowest ? later < first : ties == apps::Ties::highest && later > first;
+}
 
 /// `votes` has a 0 per class, and has it again afterwards.
 void count_votes(const Ballot& ballot, std::size_t first, std::size_t end, double* votes) {
@@ -43,7 +53,7 @@ void count_votes(const Ballot& ballot, std::size_t first, std::size_t end, doubl
     for (std::size_t j = 1; j < ballot.k; ++j) {
       const std::int64_t code = ballot.codes[row[j]];
       const double here = votes[static_cast<std::size_t>(code)];
-      if (here > most || (here == most && code < winner)) {
+      if (here > most || (here == most && later_wins(ballot.ties, winner, code))) {
         winner = code;
         most = here;
       }
@@ -61,7 +71,7 @@ void require_below(const std::int64_t* numbers, std::size_t count, std::size_t b
 
 nb::object winning_classes(const Values<std::int64_t>& codes, std::size_t classes,
                            const Matrix<std::int64_t>& neighbors, const std::optional<Matrix<double>>& weights,
-                           int threads) {
+                           const std::string& ties, int threads) {
   const std::size_t queries = neighbors.shape(0);
   const std::size_t k = neighbors.shape(1);
   if (k == 0) throw nb::value_error("no neighbours, no vote");
@@ -69,7 +79,8 @@ nb::object winning_classes(const Values<std::int64_t>& codes, std::size_t classe
     throw nb::value_error("weights and neighbors must have one shape");
   }
   const FreshArray<std::int64_t> winners({queries});
-  const Ballot ballot{codes.data(), neighbors.data(), weights ? weights->data() : nullptr, k, winners.values};
+  const Ballot ballot{codes.data(),           neighbors.data(), weights ? weights->data() : nullptr, k,
+                      apps::parse_ties(ties), winners.values};
   {
     const nb::gil_scoped_release released;
     require_below(codes.data(), codes.size(), classes, "a code is not below the number of classes");
@@ -91,7 +102,7 @@ nb::object winning_classes(const Values<std::int64_t>& codes, std::size_t classe
 
 void bind_class_votes(nb::module_& module) {
   module.def("winning_classes", &winning_classes, "codes"_a, "classes"_a, "neighbors"_a, "weights"_a.none(),
-             nb::kw_only(), "threads"_a = 0);
+             nb::kw_only(), "ties"_a = "lowest", "threads"_a = 0);
 }
 
 }  // namespace kith::python

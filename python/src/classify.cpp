@@ -26,14 +26,16 @@ nb::object shares_of(std::vector<double> shares, std::size_t queries, std::uint3
 
 template <Classifier kClassify>
 nb::dict classify(const nb::object& points, const Values<std::uint32_t>& codes, std::uint32_t classes,
-                  const nb::object& queries, std::uint32_t k, const std::string& weights, const std::string& metric,
-                  const std::string& engine, const std::string& device, bool shares, int threads, nb::object progress) {
+                  const nb::object& queries, std::uint32_t k, const std::string& weights, const std::string& ties,
+                  const std::string& metric, const std::string& engine, const std::string& device, bool shares,
+                  int threads, nb::object progress) {
   const Rows rows(points, "points");
   const Rows asked(queries, "queries");
   Watch watch(std::move(progress));
   apps::ClassifyOptions options;
   options.k = k;
   options.weights = apps::parse_weights(weights);
+  options.ties = apps::parse_ties(ties);
   options.metric = Metric::parse(metric);
   options.engine = parse_engine(engine);
   options.device = Device::parse(device);
@@ -56,8 +58,8 @@ nb::dict classify(const nb::object& points, const Values<std::uint32_t>& codes, 
 template <Classifier kClassify>
 void bind(nb::module_& module, const char* name) {
   module.def(name, &classify<kClassify>, "points"_a, "codes"_a, "classes"_a, "queries"_a, nb::kw_only(), "k"_a = 5,
-             "weights"_a = "uniform", "metric"_a = "l2", "engine"_a = "auto", "device"_a = "auto", "shares"_a = false,
-             "threads"_a = 0, "progress"_a = nb::none());
+             "weights"_a = "uniform", "ties"_a = "nearest", "metric"_a = "l2", "engine"_a = "auto", "device"_a = "auto",
+             "shares"_a = false, "threads"_a = 0, "progress"_a = nb::none());
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The vote of one list of neighbours: by comparing labels with each other if it is short, else by a tally.
+// The vote of one list of neighbours: by comparing labels with each other if it is short and ties go to the nearest,
+// else by a tally.
 #pragma once
 
 #include "apps/vote_tally.hpp"
@@ -50,16 +51,19 @@ std::uint32_t heaviest_of_few(std::uint32_t count, const std::uint32_t* labels, 
 class ListVotes {
  public:
   ListVotes(std::uint32_t classes, const ClassifyOptions& options)
-      : weights_(options.weights), want_shares_(options.want_shares) {
+      : weights_(options.weights),
+        most_compared_(options.want_shares || options.ties != Ties::nearest ? 0 : kMostOfFew) {
     ones_.fill(1);
-    if (want_shares_ || options.k > kMostOfFew) tally_ = std::make_unique<VoteTally>(options.k, classes);
+    if (options.k > most_compared_) {
+      tally_ = std::make_unique<VoteTally>(options.k, classes, core::TieRule(options.ties));
+    }
   }
 
   /// `count` neighbours, 1 to k, nearest first. Shares are written into zeros, if they are wanted.
   template <typename T>
   std::uint32_t winner(std::uint32_t count, const std::uint32_t* labels, const T* distances, double* shares) {
     const auto by_distance = [=](std::uint32_t j) { return core::distance_weight(distances[0], distances[j]); };
-    if (want_shares_ || count > kMostOfFew) {
+    if (count > most_compared_) {
       if (weights_ == Weights::distance) return tally_->winner(labels, count, by_distance, shares);
       return tally_->winner(
           labels, count, [](std::uint32_t) { return 1.0; }, shares);
@@ -75,7 +79,7 @@ class ListVotes {
 
  private:
   Weights weights_;
-  bool want_shares_;
+  std::uint32_t most_compared_;  // longer lists take the tally
   std::array<std::int32_t, kMostOfFew> ones_;
   std::unique_ptr<VoteTally> tally_;
   std::vector<std::uint32_t> labels_;

@@ -1,4 +1,4 @@
-// Names of weights. See neighbor_options.hpp.
+// Names of weights and of rules for ties. See neighbor_options.hpp.
 #include <kith/apps/neighbor_options.hpp>
 
 #include <kith/error.hpp>
@@ -14,6 +14,17 @@ Weights parse_weights(std::string_view text) {
     if (text == name_of(weights)) return weights;
   }
   throw UsageError(fmt::format("unknown weights \"{}\"; choose uniform or distance", text));
+}
+
+std::string_view name_of(Ties ties) {
+  return ties == Ties::nearest ? "nearest" : ties == Ties::lowest ? "lowest" : "highest";
+}
+
+Ties parse_ties(std::string_view text) {
+  for (const Ties ties : {Ties::nearest, Ties::lowest, Ties::highest}) {
+    if (text == name_of(ties)) return ties;
+  }
+  throw UsageError(fmt::format("unknown rule for ties \"{}\"; choose nearest, lowest or highest", text));
 }
 
 }  // namespace kith::apps::inline v0

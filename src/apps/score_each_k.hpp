@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -85,6 +86,7 @@ class RightLabels {
   /// What a class has among the neighbours of the row at hand.
   struct Tally {
     double weight = 0;
+    std::uint32_t rank = 0;                                         ///< among classes of the same weight
     std::uint32_t first = 0;                                        ///< place of its nearest member
     std::uint32_t row = std::numeric_limits<std::uint32_t>::max();  ///< whose neighbours these are
   };
@@ -126,15 +128,17 @@ class RightLabels {
 
   template <typename T>
   void add_one(const WeightedList<T>& list, std::uint32_t row, Scratch& scratch) const {
+    const core::TieRule ties(options_.ties);
     Tally leader;
     std::uint32_t winner = 0;
     for (std::uint32_t j = 0; j < options_.most; ++j) {
       const std::uint32_t code = codes_[list.index(j)];
       Tally& tally = scratch.tallies[code];
-      if (tally.row != row) tally = {0, j, row};
+      if (tally.row != row) tally = {0, ties.rank(code), j, row};
       tally.weight += list.weight(j);
       // Weights are never negative, so no other class can have come to lead.
-      if (tally.weight > leader.weight || (tally.weight == leader.weight && tally.first < leader.first)) {
+      if (tally.weight > leader.weight ||
+          (tally.weight == leader.weight && std::tie(tally.rank, tally.first) < std::tie(leader.rank, leader.first))) {
         leader = tally;
         winner = code;
       }

@@ -2,6 +2,8 @@
 // labels, or for each class where these are few.
 #pragma once
 
+#include "core/vote.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -15,7 +17,7 @@ namespace kith::apps::inline v0 {
 class VoteTally {
  public:
   /// For lists of up to `k` neighbours with labels below `classes`.
-  VoteTally(std::uint32_t k, std::uint32_t classes) {
+  VoteTally(std::uint32_t k, std::uint32_t classes, core::TieRule ties) : ties_(ties) {
     const std::size_t places = std::bit_ceil(2 * std::min<std::size_t>(k, classes));
     if (classes <= std::max(places, kFewClasses)) {
       sums_.resize(classes);
@@ -27,7 +29,7 @@ class VoteTally {
     shift_ = 64 - std::countr_zero(places);
   }
 
-  /// The label with the most weight; of several the one that comes first. `weight(j)` is that of labels[j]; shares of
+  /// The label with the most weight; of several as the rule for ties says. `weight(j)` is that of labels[j]; shares of
   /// the labels that occur are written unless null.
   template <typename Weight>
   std::uint32_t winner(const std::uint32_t* labels, std::uint32_t count, Weight&& weight, double* shares) {
@@ -41,8 +43,9 @@ class VoteTally {
     double most = -1;
     std::uint32_t winner = 0;
     for (std::uint32_t j = 0; j < count; ++j) {
-      if (sums_[slots[j]] > most) {
-        most = sums_[slots[j]];
+      const double own = sums_[slots[j]];
+      if (own > most || (own == most && ties_.rank(labels[j]) < ties_.rank(winner))) {
+        most = own;
         winner = labels[j];
       }
     }
@@ -71,6 +74,7 @@ class VoteTally {
     return slots_.data();
   }
 
+  core::TieRule ties_;
   std::vector<double> sums_;  // by class, or by slot; zeros between lists
   // Where classes are many: a hash table of which at least half is free.
   std::vector<std::uint32_t> names_;  // whose slot it is

@@ -107,6 +107,7 @@ Case random_choice(std::uint64_t seed) {
   c.options.most = 1 + static_cast<std::uint32_t>(random() % std::min<std::uint64_t>(rows - part, 12));
   c.options.least = 1 + static_cast<std::uint32_t>(random() % c.options.most);
   c.options.weights = random() % 2 == 0 ? Weights::uniform : Weights::distance;
+  c.options.ties = static_cast<Ties>(random() % 3);
   const Metric metrics[] = {Metric::l2(), Metric::l1(), Metric::linf()};
   c.options.metric = metrics[random() % 3];
   c.options.threads = 1 + static_cast<int>(random() % 3);

@@ -64,12 +64,13 @@ VoteCase vote_case(std::uint64_t seed, bool is_sequential) {
   for (std::uint64_t i = 0; i < points; ++i) c.codes.push_back(static_cast<std::uint32_t>(random() % c.classes));
   const bool has_distances = c.options.metric.kind() != Metric::Kind::inner_product;
   c.options.weights = has_distances && random() % 2 == 0 ? Weights::distance : Weights::uniform;
+  c.options.ties = static_cast<Ties>(random() % 3);
   c.options.want_shares = random() % 2 == 0;
   c.options.threads = static_cast<int>(among(random, 1, 3));
   c.text = "seed " + std::to_string(seed) + ": " + std::to_string(points) + " points, " + std::to_string(queries) +
            " queries, " + std::to_string(dims) + " dims, k " + std::to_string(c.options.k) + ", " +
            std::to_string(c.classes) + " classes, " + c.options.metric.name() + ", " +
-           std::string(name_of(c.options.weights));
+           std::string(name_of(c.options.weights)) + ", ties " + std::string(name_of(c.options.ties));
   return c;
 }
 
@@ -140,6 +141,29 @@ TEST(Classify, ATieGoesToTheLabelThatComesFirst) {
   EXPECT_EQ(labels_with(4, Weights::distance), (Codes{2, 2}));
 }
 
+TEST(Classify, ATieGoesToTheLowestOrHighestCode) {
+  const std::vector<double> points = {1, 2, 3, 4, 5, 6};
+  const Codes codes = {1, 2, 0, 0, 2, 1};
+  const double query = 0;
+  const auto label_with = [&](std::uint32_t k, Ties ties, bool want_shares) {
+    ClassifyOptions options;
+    options.k = k;
+    options.ties = ties;
+    options.want_shares = want_shares;  // counts by a tally
+    return classify(PointView(points.data(), 6, 1), {codes, 3}, PointView(&query, 1, 1), options).labels[0];
+  };
+  for (const bool want_shares : {false, true}) {
+    const auto label = [&](std::uint32_t k, Ties ties) { return label_with(k, ties, want_shares); };
+    EXPECT_EQ(label(3, Ties::nearest), 1u);
+    EXPECT_EQ(label(3, Ties::lowest), 0u);
+    EXPECT_EQ(label(3, Ties::highest), 2u);
+    EXPECT_EQ(label(4, Ties::highest), 0u);  // no tie
+    EXPECT_EQ(label(5, Ties::lowest), 0u);   // 0 and 2 have two votes
+    EXPECT_EQ(label(5, Ties::nearest), 2u);
+    EXPECT_EQ(label(6, Ties::nearest), 1u);
+  }
+}
+
 TEST(Classify, AtDistanceZeroOnlyThoseCount) {
   const std::vector<float> points = {5, 5, 5.5f, 5.5f, 5.5f};
   const Codes codes = {3, 1, 0, 0, 0};
@@ -164,10 +188,11 @@ TEST(Classify, ManyNeighborsOfManyClasses) {
     for (std::uint32_t& code : codes) code = static_cast<std::uint32_t>(random() % 700 * 65536 % classes);
     codes[random() % codes.size()] = classes - 1;
     for (const std::uint32_t k : {17u, 500u, 3000u}) {
-      for (const Weights weights : {Weights::uniform, Weights::distance}) {
+      for (const int rules : {0, 1, 2, 3, 4, 5}) {
         ClassifyOptions options;
         options.k = k;
-        options.weights = weights;
+        options.weights = static_cast<Weights>(rules % 2);
+        options.ties = static_cast<Ties>(rules / 2);
         options.want_shares = classes <= 5000;
         expect_equal(test::oracle_classify(points.view(), {codes, classes}, queries.view(), options),
                      classify(points.view(), {codes, classes}, queries.view(), options));
@@ -335,12 +360,15 @@ TEST(Classify, BadRowsAreNamedAsTheCallerNumbersThem) {
   EXPECT_PRED2(test::holds, message(&classify_sequential, clean, dirty), "new points: row 1, column 0");
 }
 
-TEST(Classify, WeightsHaveNames) {
+TEST(Classify, WeightsAndTiesHaveNames) {
   for (const Weights weights : {Weights::uniform, Weights::distance}) {
     EXPECT_EQ(parse_weights(name_of(weights)), weights);
   }
   EXPECT_EQ(name_of(Weights::distance), "distance");
   EXPECT_PRED2(test::holds, test::thrown_message<UsageError>([] { parse_weights("none"); }), "choose uniform");
+  for (const Ties ties : {Ties::nearest, Ties::lowest, Ties::highest}) EXPECT_EQ(parse_ties(name_of(ties)), ties);
+  EXPECT_PRED2(test::holds, test::thrown_message<UsageError>([] { parse_ties("Lowest"); }),
+               "choose nearest, lowest or highest");
 }
 
 }  // namespace

@@ -65,8 +65,9 @@ struct PlainClasses {
     return out.str();
   }
 
-  /// One point after the other: sort all that may vote, count, take the first of the largest parties.
-  std::vector<int> by_the_loop(std::size_t k, bool sequential) const {
+  /// One point after the other: sort all that may vote, count, take the first of the largest parties in the order of
+  /// `ties`.
+  std::vector<int> by_the_loop(std::size_t k, bool sequential, const std::string& ties = "nearest") const {
     std::vector<int> given = labels;
     for (std::size_t i = train; i < rows.size(); ++i) {
       std::vector<std::pair<int, std::size_t>> near;
@@ -84,6 +85,10 @@ struct PlainClasses {
         return votes[static_cast<std::size_t>(given[one.second])] == most;
       });
       given[i] = given[first->second];
+      if (ties == "lowest") given[i] = static_cast<int>(std::find(votes.begin(), votes.end(), most) - votes.begin());
+      if (ties == "highest") {
+        given[i] = static_cast<int>(votes.rend() - std::find(votes.rbegin(), votes.rend(), most)) - 1;
+      }
     }
     return given;
   }
@@ -112,6 +117,46 @@ TEST_F(ClassifyCommand, ClassFilesAreFilledInAsByTheLoop) {
   EXPECT_EQ(rows_of({file, "-k", "99"}), points.text(points.by_the_loop(99, true)));
   expect_failure(classify({file, "-k", "100"}), 2, "k is 100");
   expect_failure(classify({file, "-k", "41", "--mode", "independent"}), 2, "k is 41");
+}
+
+TEST_F(ClassifyCommand, TiesGoWhereTheFlagSays) {
+  const PlainClasses points(40, 60, 5, 2, 7);
+  const std::string file = write("c.csv", points.text(points.labels));
+  for (const std::string ties : {"nearest", "lowest", "highest"}) {
+    for (const std::string mode : {"sequential", "independent"}) {
+      for (const std::size_t k : {2u, 4u, 18u}) {
+        EXPECT_EQ(rows_of({file, "-k", std::to_string(k), "--mode", mode, "--ties", ties, "--check"}),
+                  points.text(points.by_the_loop(k, mode == "sequential", ties)))
+            << mode << " " << ties << " k " << k;
+      }
+    }
+  }
+  // Numbers are in the order of their values, text by its bytes; a row without a class changes nothing.
+  write("test.csv", "x\n1\n");
+  const auto label = [&](const std::string& train, const std::string& ties) {
+    write("train.csv", train);
+    Words words = tables("train.csv", "test.csv", {"--label", "kind", "-k", "3", "--ties", ties, "--skip-nonfinite"});
+    words.push_back("--check");
+    return rows_of(words).substr(sizeof "x,predicted\n1," - 1);
+  };
+  for (const std::string empty : {"", "70,\n"}) {
+    const std::string numbers = "x,kind\n0,10\n3,9\n4,100\n" + empty, text = "x,kind\n0,b10\n3,b9\n4,b100\n" + empty;
+    EXPECT_EQ(label(numbers, "nearest"), "10\n");
+    EXPECT_EQ(label(numbers, "lowest"), "9\n");
+    EXPECT_EQ(label(numbers, "highest"), "100\n");
+    EXPECT_EQ(label(text, "lowest"), "b10\n");
+    EXPECT_EQ(label(text, "highest"), "b9\n");
+  }
+  const Json report = Json::parse(rows_of({file, "--ties", "lowest", "--json"}));
+  EXPECT_EQ(report["ties"], "lowest");
+  EXPECT_PRED2(has, classify({file, "--ties", "highest"}).err, "(one after the other, ties highest, l2, uniform");
+  // Each by the two others: the nearest alone is right for 1 and 2.
+  write("line.csv", "x,kind\n0,a\n1,b\n1.5,b\n");
+  const auto right = [&](const std::string& ties) {
+    return rows_of({"--train", path("line.csv"), "--label", "kind", "--choose-k", "2..2", "--ties", ties});
+  };
+  EXPECT_EQ(right("lowest"), "k,right,accuracy\n2,0,0\n");
+  EXPECT_EQ(right("nearest"), "k,right,accuracy\n2,2,0.6666666666666666\n");
 }
 
 TEST_F(ClassifyCommand, ClassFilesMayBePipedOrComplete) {
@@ -352,6 +397,8 @@ TEST_F(ClassifyCommand, RefusesFlagsThatMakeNoSense) {
       {{file, "--skip-nonfinite"}, "leave --skip-nonfinite out"},
       {{file, "--mode", "both"}, "--mode: "},
       {{file, "--weights", "near"}, "--weights: "},
+      {{file, "--ties", "first"}, "--ties: \"first\" is not one of nearest, lowest, highest"},
+      {{"--train", t, "--test", t, "--regress", "x", "--ties", "lowest"}, "--ties is for labels"},
       {{file, "--scale", "max"}, "--scale: "},
       {{file, "--weights", "distance", "--metric", "ip"}, "--weights distance"},
       {{file, "--folds", "3"}, "--folds goes with --choose-k"},

@@ -13,13 +13,13 @@ from kith import neighbors
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_parameters_are_those_of_scikit_learn_and_two_more(name):
+def test_parameters_are_those_of_scikit_learn_and_a_few_more(name):
     ours, theirs = both(name)
     mine = ours.get_params()
-    assert {key: mine.pop(key) for key in ("engine", "device")} == {
-        "engine": "auto",
-        "device": "auto",
-    }
+    own = {"engine": "auto", "device": "auto"}
+    if name == "KNeighborsClassifier":
+        own["ties"] = "lowest"
+    assert {key: mine.pop(key) for key in own} == own
     assert mine == theirs.get_params()
     assert isinstance(ours, getattr(sk, name))
     copy = clone(ours.set_params(engine="kdtree", leaf_size=7))
@@ -95,6 +95,9 @@ def test_our_own_parameters_are_checked(cloud):
         neighbors.NearestNeighbors(engine="quick").fit(cloud)
     with pytest.raises(ValueError, match="device"):
         neighbors.NearestNeighbors(device="abacus").fit(cloud)
+    for model in (neighbors.KNeighborsClassifier, neighbors.SequentialKNeighborsClassifier):
+        with pytest.raises(ValueError, match="'ties' parameter of .*'lowest'"):
+            model(ties="first").fit(cloud, np.zeros(len(cloud), dtype=int))
 
 
 def test_outliers_of_a_radius(cloud):

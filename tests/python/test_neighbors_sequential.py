@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pickle
+from collections import Counter
 
 import numpy as np
 import pytest
+import sklearn.neighbors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +15,13 @@ import kith
 from kith import neighbors
 
 
-def loop(X, y, queries, k, weights):
+def winner(votes, ties):
+    """The label with the most weight of a dict in the order of the list."""
+    order = {"nearest": votes, "lowest": sorted(votes), "highest": sorted(votes, reverse=True)}
+    return max(order[ties], key=votes.get)  # the first of several
+
+
+def loop(X, y, queries, k, weights, ties):
     """What SequentialKNeighborsClassifier promises, one query after the other."""
     points, labels = list(X), list(y)
     for query in queries:
@@ -28,7 +36,7 @@ def loop(X, y, queries, k, weights):
             else:
                 weight = distances[nearest[0]] / distances[j]
             votes[labels[j]] = votes.get(labels[j], 0.0) + weight  # in the order of the list
-        labels.append(max(votes, key=votes.get))  # the first of several
+        labels.append(winner(votes, ties))
         points.append(query)
     return labels[len(X) :]
 
@@ -39,12 +47,15 @@ def test_sequential_labels_are_those_of_the_loop(data):
     random = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1), label="seed"))
     n = data.draw(st.integers(1, 15))
     queries = random.integers(0, 6, (data.draw(st.integers(1, 25)), 2)).astype(np.float64)
-    X, y = random.integers(0, 6, (n, 2)).astype(np.float64), random.choice(list("pqr"), n)
+    X, y = random.integers(0, 6, (n, 2)).astype(np.float64), random.choice([2, 9, 10], n)
     k = data.draw(st.integers(1, n + len(queries) - 1))
     weights = data.draw(st.sampled_from(["uniform", "distance"]))
+    ties = data.draw(st.sampled_from(["nearest", "lowest", "highest"]))
     engine = data.draw(st.sampled_from(["auto", "brute", "kdtree", "covertree"]))
-    model = neighbors.SequentialKNeighborsClassifier(k, weights=weights, engine=engine).fit(X, y)
-    assert model.predict(queries).tolist() == loop(X, y, queries, k, weights)
+    if data.draw(st.booleans(), label="text"):
+        y = y.astype(str)
+    model = neighbors.SequentialKNeighborsClassifier(k, weights=weights, ties=ties, engine=engine)
+    assert model.fit(X, y).predict(queries).tolist() == loop(X, y, queries, k, weights, ties)
     assert 1 <= model.depth_ <= len(queries) and model.rounds_ >= 1
 
 
@@ -78,6 +89,28 @@ def test_low_level_classify_follows_the_rule_of_the_library(cloud):
         assert found["codes"][query] == (near[0] if ones == 2 else ones > 2)
     with pytest.raises(ValueError):
         kith._kith.classify(cloud, codes, 1, cloud[:20], k=4)
+    with pytest.raises(ValueError, match='"first"; choose nearest, lowest or highest'):
+        kith._kith.classify(cloud, codes, 2, cloud[:20], ties="first")
+
+
+def test_ties_as_in_scikit_learn_or_otherwise(cloud):
+    random = np.random.default_rng(3)
+    for classes in (2, 40, 300):
+        y = random.permutation(np.arange(len(cloud)) % classes) - 9
+        names = y.astype(str)  # another order: "-1", "-2", ..., "0", "1", "10"
+        codes = np.unique(y, return_inverse=True)[1].astype(np.uint32)
+        for k in (1, 2, 4, 16, 33, 60):
+            _, indices = kith.Index(cloud).knn(cloud, k=k)
+            theirs = sklearn.neighbors.KNeighborsClassifier(k).fit(cloud, y).predict(cloud)
+            same = kith._kith.classify(cloud, codes, classes, cloud, k=k, ties="lowest")["codes"] - 9
+            np.testing.assert_array_equal(same, theirs)
+            for ties in ("nearest", "lowest", "highest"):
+                for labels in (y, names):
+                    lists = [dict(Counter(row.tolist())) for row in labels[indices]]
+                    expected = [winner(votes, ties) for votes in lists]
+                    for metric in ("l2", "sqeuclidean"):  # the second one is scikit-learn's own
+                        model = neighbors.KNeighborsClassifier(k, ties=ties, metric=metric)
+                        assert model.fit(cloud, labels).predict(cloud).tolist() == expected
 
 
 def test_votes_are_checked():
@@ -85,6 +118,10 @@ def test_votes_are_checked():
     assert kith._kith.winning_classes(codes, 2, lists, None).tolist() == [0, 1]
     weights = np.array([[1.0, 1.5], [1.0, 1.0]])
     assert kith._kith.winning_classes(codes, 2, lists, weights).tolist() == [1, 1]
+    for ties, expected in (("lowest", [0, 1]), ("highest", [1, 1]), ("nearest", [0, 1])):
+        found = kith._kith.winning_classes(codes, 2, lists, None, ties=ties)
+        assert found.tolist() == expected
+    assert kith._kith.winning_classes(codes, 2, lists[:, ::-1].copy(), None, ties="nearest")[0] == 1
     for wrong in (
         (codes, 1, lists, None),
         (codes, 2, lists + 2, None),

@@ -42,8 +42,8 @@ struct Vote {
   std::map<std::uint32_t, double> shares = {};
 };
 
-inline Vote plain_vote(const std::vector<Voter>& list, apps::Weights weights) {
-  const std::vector<double> each = weights_of(list, weights);
+inline Vote plain_vote(const std::vector<Voter>& list, const apps::NeighborOptions& options) {
+  const std::vector<double> each = weights_of(list, options.weights);
   std::map<std::uint32_t, double> sums;
   double total = 0;
   for (std::size_t j = 0; j < list.size(); ++j) {
@@ -54,6 +54,12 @@ inline Vote plain_vote(const std::vector<Voter>& list, apps::Weights weights) {
   for (const auto& [label, sum] : sums) most = std::max(most, sum);
   Vote vote;
   vote.winner = std::find_if(list.begin(), list.end(), [&](const Voter& v) { return sums[v.label] == most; })->label;
+  for (const auto& [label, sum] : sums) {  // from the lowest on
+    if (sum != most) continue;
+    if (options.ties == apps::Ties::highest || (options.ties == apps::Ties::lowest && label < vote.winner)) {
+      vote.winner = label;
+    }
+  }
   for (const auto& [label, sum] : sums) vote.shares[label] = sum / total;
   return vote;
 }
@@ -73,7 +79,7 @@ inline apps::Classified oracle_classify(PointView points, apps::LabelView labels
     for (std::uint32_t j = 0; j < options.k; ++j) {
       list.push_back({labels.codes[lists.index(i, j)], lists.distance(i, j)});
     }
-    const Vote vote = plain_vote(list, options.weights);
+    const Vote vote = plain_vote(list, options);
     result.labels.push_back(vote.winner);
     if (options.want_shares) put_shares(result, vote, i, labels.classes);
   }
@@ -113,7 +119,7 @@ inline apps::Classified oracle_sequential(PointView points, apps::LabelView labe
       list.push_back({known[near.index(0, j)], near.distance(0, j)});
       deepest = std::max(deepest, depth[near.index(0, j)]);
     }
-    const Vote vote = plain_vote(list, options.weights);
+    const Vote vote = plain_vote(list, options);
     known.push_back(vote.winner);
     depth.push_back(deepest + 1);
     result.labels.push_back(vote.winner);

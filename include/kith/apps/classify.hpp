@@ -26,8 +26,8 @@ struct Classified {
   NeighborWork work;
 };
 
-/// Labels each query by its k nearest points. The label with the most weight wins; a tie goes to the tied label whose
-/// nearest member comes first in the list of neighbours. The views may lie on a GPU (codes are the host's).
+/// Labels each query by its k nearest points. The label with the most weight wins, of several the one that
+/// `options.ties` says. The views may lie on a GPU (codes are the host's).
 ///
 /// Throws UsageError if k is 0 or above the number of points, if a code is not below `classes`, if codes and points are
 /// not as many; BadData on NaN or infinity or if there are queries but no points; else as Index::build and Index::knn.

@@ -15,6 +15,7 @@ namespace kith::apps::inline v0 {
 struct DeviceNeighborOptions {
   std::uint32_t k = 5;
   Weights weights = Weights::uniform;
+  Ties ties = Ties::nearest;  ///< labels only
   Metric metric = Metric::l2();
   Engine engine = Engine::automatic;
   /// A cudaStream_t of that GPU; null is CUDA's default stream.

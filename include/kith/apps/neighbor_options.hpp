@@ -22,11 +22,22 @@ KITH_EXPORT std::string_view name_of(Weights weights);
 /// The reverse of `name_of`. Throws UsageError on anything else.
 KITH_EXPORT Weights parse_weights(std::string_view text);
 
-/// Which neighbours count, how much, and how they are found. The answer depends on `k`, `weights` and `metric` only.
+/// Which of several labels with the same, largest weight wins. `nearest`: the one whose nearest member comes first in
+/// the list of neighbours. `lowest`, `highest`: the one with the lowest or the highest code.
+enum class Ties : std::uint8_t { nearest, lowest, highest };
+
+/// "nearest", "lowest" or "highest".
+KITH_EXPORT std::string_view name_of(Ties ties);
+/// The reverse of `name_of`. Throws UsageError on anything else.
+KITH_EXPORT Ties parse_ties(std::string_view text);
+
+/// Which neighbours count, how much, and how they are found. The answer depends on `k`, `weights`, `ties` and `metric`
+/// only.
 struct NeighborOptions {
   std::uint32_t k = 5;
   /// `distance` is not for inner products, which are not distances: UsageError.
   Weights weights = Weights::uniform;
+  Ties ties = Ties::nearest;  ///< labels only
   Metric metric = Metric::l2();
   std::vector<double> metric_params = {};  ///< as in BuildOptions
   Engine engine = Engine::automatic;

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import _kith
 from . import _originals as originals
 from ._list_weights import inverse_distances, owners_of
-from ._parameters import threads_for
+from ._parameters import TIES, threads_for
 from ._search import KNeighborsSearch, RadiusNeighborsSearch
 
 _NO_WEIGHT = (
@@ -39,8 +39,8 @@ def _votes(
 class KNeighborsClassifier(KNeighborsSearch, originals.KNeighborsClassifier):
     """Labels by the vote of the k nearest points.
 
-    The class with the most weight wins; of several the smallest, as in scikit-learn. (The library's
-    own `classify` and `SequentialKNeighborsClassifier` prefer the one whose member is nearest.)
+    The class with the most weight wins; of several the smallest, as in scikit-learn, unless `ties`
+    says otherwise. (`SequentialKNeighborsClassifier` and the command prefer "nearest" by default.)
 
     Parameters
     ----------
@@ -57,6 +57,9 @@ class KNeighborsClassifier(KNeighborsSearch, originals.KNeighborsClassifier):
         Which engine of kith searches; "auto" does what `algorithm` says.
     device : {"auto", "cpu", "cuda", "cuda:N"}, default="auto"
         Where to search.
+    ties : {"lowest", "highest", "nearest"}, default="lowest"
+        Which of several classes with the same weight wins: the first or last one of `classes_`, or
+        the one whose member comes first in the list of neighbours.
 
     Attributes
     ----------
@@ -78,9 +81,15 @@ n_samples_fit_, outputs_2d_
     array([[0.67, 0.33]])
     """
 
+    _parameter_constraints = {
+        **originals.KNeighborsClassifier._parameter_constraints,
+        "ties": TIES,
+    }
+
     def __init__(
         self, n_neighbors=5, *, weights="uniform", algorithm="auto", leaf_size=30, p=2,
         metric="minkowski", metric_params=None, n_jobs=None, engine="auto", device="auto",
+        ties="lowest",
     ):
         self._keep(locals())
 
@@ -97,7 +106,7 @@ n_samples_fit_, outputs_2d_
         ndarray of shape (n_queries,) or (n_queries, n_outputs)
         """
         check_is_fitted(self)
-        if self.index_ is None:
+        if self.index_ is None and self.ties == "lowest":
             return super().predict(X)
         distances, neighbors = self.kneighbors(X)
         weights = _get_weights(distances, self.weights)
@@ -113,6 +122,7 @@ n_samples_fit_, outputs_2d_
                 len(classes),
                 np.require(neighbors, np.int64, ["C", "A"]),
                 weights,
+                ties=self.ties,
                 threads=threads_for(self.n_jobs),
             )
             labels[:, output] = classes.take(winners)

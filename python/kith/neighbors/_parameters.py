@@ -19,6 +19,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "engine": [StrOptions({"auto", "brute", "kdtree", "covertree"})],
     "device": [str],
 }
+TIES = [StrOptions({"nearest", "lowest", "highest"})]
 
 # Those of the library's metrics that scikit-learn has, by all their names there; its Bray-Curtis is
 # another one where numbers are negative.

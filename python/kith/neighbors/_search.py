@@ -57,7 +57,8 @@ class SearchedByKith:
 
     def _keep(self: Any, parameters: dict[str, Any]) -> None:
         """Stores the parameters of a constructor, its ``locals()``; all but ours by scikit-learn's."""
-        self.engine, self.device = parameters.pop("engine"), parameters.pop("device")
+        for name in {"engine", "device", "ties"} & parameters.keys():
+            setattr(self, name, parameters.pop(name))
         del parameters["self"]
         cast(Any, super()).__init__(**parameters)
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import _kith
 from .._arguments import as_count
-from ._parameters import CONSTRAINTS, library_metric, searchable, threads_for
+from ._parameters import CONSTRAINTS, TIES, library_metric, searchable, threads_for
 
 
 class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
@@ -23,8 +23,8 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
     points and then adds it to them. The loop is not run: neighbours do not depend on labels, so all
     are found at once. The order of the queries matters. Every call begins with the fitted points.
 
-    The label with the most weight wins; a tie goes to the label whose member comes first in the
-    list of neighbours. Where fewer than `n_neighbors` points are there yet, all of them vote.
+    The label with the most weight wins, of several the one that `ties` says. Where fewer than
+    `n_neighbors` points are there yet, all of them vote.
 
     Parameters
     ----------
@@ -34,6 +34,9 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         Which engine searches. The answer does not depend on it.
     weights : {"uniform", "distance"}, default="uniform"
         Whether each vote counts the same or by the inverse of the distance.
+    ties : {"nearest", "lowest", "highest"}, default="nearest"
+        Which of several labels with the same weight wins: the one whose member comes first in the
+        list of neighbours, or the first or last one of `classes_`.
     p : float, default=2
         The exponent of "minkowski", at least 1.
     metric : str, default="minkowski"
@@ -68,6 +71,7 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
     _parameter_constraints = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "weights": [StrOptions({"uniform", "distance"})],
+        "ties": TIES,
         "p": [Interval(Real, 1, None, closed="both")],
         "metric": [str],
         "n_jobs": [Integral, None],
@@ -79,6 +83,7 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         n_neighbors=5,
         *,
         weights="uniform",
+        ties="nearest",
         p=2,
         metric="minkowski",
         n_jobs=None,
@@ -87,6 +92,7 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
     ):
         self.n_neighbors = n_neighbors
         self.weights = weights
+        self.ties = ties
         self.p = p
         self.metric = metric
         self.n_jobs = n_jobs
@@ -135,6 +141,7 @@ class SequentialKNeighborsClassifier(ClassifierMixin, BaseEstimator):
             queries,
             k=as_count(self.n_neighbors, "n_neighbors"),
             weights=self.weights,
+            ties=self.ties,
             metric=self._library_metric(),
             engine=self.engine,
             device=self.device,

@@ -215,9 +215,13 @@ class LabelArrays {
       return;
     }
     const KnownLabels known{request_.codes.codes, static_cast<std::uint32_t>(trained()), found};
-    find_labels<T>(
-        {.rows = rows, .known = known, .first_row = first, .labels = request_.labels, .report = report_.data()},
-        stream_);
+    find_labels<T>({.rows = rows,
+                    .known = known,
+                    .first_row = first,
+                    .ties = core::TieRule(request_.options.ties),
+                    .labels = request_.labels,
+                    .report = report_.data()},
+                   stream_);
     if (request_.shares == nullptr) return;
     find_shares<T>({.rows = rows,
                     .known = known,

@@ -1,7 +1,7 @@
 // Labels and values of neighbours: what the kernels get.
 #pragma once
 
-#include "core/host_device.hpp"
+#include "core/vote.hpp"
 
 #include <cstdint>
 
@@ -52,6 +52,7 @@ struct VoteTask {
   NeighborRows<T> rows;
   KnownLabels known;
   std::uint64_t first_row = 0;
+  core::TieRule ties = {};
   std::uint32_t* labels = nullptr;   ///< of all queries
   std::uint32_t* ticket = nullptr;   ///< begins as 0
   std::uint32_t* scratch = nullptr;  ///< k words for each warp; only for long lists

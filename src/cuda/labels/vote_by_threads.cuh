@@ -49,7 +49,8 @@ __global__ void __launch_bounds__(kVoteThreads) vote_by_threads(const __grid_con
       if (waits && neighbor >= task.rows.missing) {
         const std::uint64_t query = task.first_row + row;
         if (seen == 0) atomic_min(&task.report->first_empty, query);
-        const std::uint32_t winner = core::vote_of_few(seen, label, [&](std::uint32_t j) { return list.weight(j); });
+        const std::uint32_t winner = core::vote_of_few(
+            seen, label, [&](std::uint32_t j) { return list.weight(j); }, task.ties);
         own = FoundLabel::word(winner, depth + 1);
         if (task.known.found != nullptr) store_now(task.known.found + query, own);
         task.labels[query] = winner;

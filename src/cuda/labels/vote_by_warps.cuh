@@ -13,9 +13,10 @@ inline constexpr std::uint32_t kVoteWarps = 4;
 /// core::vote_of_few by a warp: each lane sums up the labels that come first in the list at its places. Few classes are
 /// soon met again, so this takes about count * (classes + 1) / 32 steps, and never more than count² / 32.
 template <typename T>
-__device__ std::uint32_t vote_of_warp(const std::uint32_t* labels, std::uint32_t count, const NeighborRow<T>& list) {
+__device__ std::uint32_t vote_of_warp(const std::uint32_t* labels, std::uint32_t count, const NeighborRow<T>& list,
+                                      core::TieRule ties) {
   std::uint64_t most = 0;  // bits of a sum, which is never negative
-  std::uint32_t place = 0xffffffff;
+  std::uint32_t place = 0xffffffff, rank = 0xffffffff;
   for (std::uint32_t j = lane_number(); j < count; j += kWarp) {
     const std::uint32_t own = labels[j];
     bool came_before = false;
@@ -25,13 +26,17 @@ __device__ std::uint32_t vote_of_warp(const std::uint32_t* labels, std::uint32_t
     for (std::uint32_t i = j; i < count; ++i) {
       if (labels[i] == own) sum += list.weight(i);
     }
-    if (std::bit_cast<std::uint64_t>(sum) > most) {
-      most = std::bit_cast<std::uint64_t>(sum);
+    const auto bits = std::bit_cast<std::uint64_t>(sum);
+    if (bits > most || (bits == most && ties.rank(own) < rank)) {
+      most = bits;
       place = j;
+      rank = ties.rank(own);
     }
   }
   // The nearest neighbour counts 1, so the winner has more than 0.
-  place = min_of_warp(most == max_of_warp(most) ? place : 0xffffffffu);
+  if (most != max_of_warp(most)) place = rank = 0xffffffff;
+  if (rank != min_of_warp(rank)) place = 0xffffffff;
+  place = min_of_warp(place);
   return place < count ? labels[place] : 0;
 }
 
@@ -61,7 +66,7 @@ __global__ void __launch_bounds__(kVoteWarps* kWarp) vote_by_warps(const __grid_
     }
     sync_warp();
     const std::uint32_t count = sum_of_warp(seen);
-    const std::uint32_t winner = vote_of_warp(labels, count, list);
+    const std::uint32_t winner = vote_of_warp(labels, count, list, task.ties);
     depth = max_of_warp(depth) + 1;
     deepest = depth > deepest ? depth : deepest;
     if (lane_number() == 0) {

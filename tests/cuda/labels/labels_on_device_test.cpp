@@ -37,6 +37,7 @@ struct LabelCase {
     apps::DeviceClassifyOptions same;
     same.k = options.k;
     same.weights = options.weights;
+    same.ties = options.ties;
     same.metric = options.metric;
     same.engine = options.engine;
     return same;
@@ -144,6 +145,7 @@ TYPED_TEST(SmallLabelsOnDevice, EqualTheHost) {
                           : seed % 5 == 3 && shape == NastyShape::uniform ? Metric::cosine()
                                                                           : Metric::l2();
     made.options.weights = seed % 2 == 0 ? Weights::uniform : Weights::distance;
+    made.options.ties = static_cast<apps::Ties>(seed / 2 % 3);
     made.most_rows = seed % 3 == 2 ? 1 + random() % queries : 0;
     const std::uint64_t most = points + queries - 1;
     made.options.k = static_cast<std::uint32_t>(1 + random() % std::min<std::uint64_t>(most, seed % 2 == 0 ? 7 : 120));

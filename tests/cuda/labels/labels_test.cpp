@@ -29,6 +29,7 @@ struct MadeUp {
   std::uint32_t trained = 1, rows = 0, k = 1, classes = 1;
   bool is_sequential = true;
   bool by_distance = false;
+  apps::Ties ties = apps::Ties::nearest;
   std::vector<std::uint32_t> labels;  ///< of the trained
   std::vector<double> values;
   std::vector<std::uint32_t> indices;
@@ -124,7 +125,10 @@ Expected plain_loop(const MadeUp<T>& made) {
     }
     std::uint32_t winner = met.front();
     for (const std::uint32_t label : met) {
-      if (weights[label] > weights[winner]) winner = label;
+      const bool wins_tie = made.ties == apps::Ties::lowest    ? label < winner
+                            : made.ties == apps::Ties::highest ? label > winner
+                                                               : false;
+      if (weights[label] > weights[winner] || (weights[label] == weights[winner] && wins_tie)) winner = label;
     }
     expected.labels.push_back(winner);
     expected.means.push_back(sum / total);
@@ -160,6 +164,7 @@ Expected run_kernels(const MadeUp<T>& made, const Launch& launch, bool wants_sha
     const cuda::VoteTask<T> task{.rows = made.part(first, count),
                                  .known = known,
                                  .first_row = first,
+                                 .ties = core::TieRule(made.ties),
                                  .labels = got.labels.data(),
                                  .ticket = &ticket,
                                  .scratch = scratch.data(),
@@ -191,7 +196,7 @@ TYPED_TEST_SUITE(EmulatedLabels, Types);
 
 TYPED_TEST(EmulatedLabels, EqualThePlainLoop) {
   using T = TypeParam;
-  for (std::uint64_t seed = 0; seed < 90; ++seed) {
+  for (std::uint64_t seed = 0; seed < 180; ++seed) {
     std::mt19937_64 random(seed);
     const auto chains = static_cast<Chains>(seed % static_cast<std::uint64_t>(Chains::count_of_kinds));
     MadeUp<T> made;
@@ -201,6 +206,7 @@ TYPED_TEST(EmulatedLabels, EqualThePlainLoop) {
     made.classes = random() % 4 == 0 ? 1 + below(random, 1000) : 1 + below(random, 6);
     made.is_sequential = seed % 7 != 6;
     made.by_distance = random() % 2 == 0;
+    made.ties = static_cast<apps::Ties>(random() % 3);
     made = make_up(made, chains, random);
     const Launch launch{.blocks = 1 + below(random, 3),
                         .threads = random() % 2 == 0 ? 32u : 96u,
