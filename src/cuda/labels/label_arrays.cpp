@@ -1,6 +1,7 @@
 // See label_arrays.hpp. An index over the points (and the queries numbered on, if they are to be neighbours), then for
 // one part of the queries after the other a search, whose lists stay on the GPU, and the votes. The host waits twice:
-// before the index is built, because that runs in a stream of its own, and in the end.
+// before the index is built, because that runs in a stream of its own, and in the end; one after the other, also for
+// the labels of each part, because it finds those at the end of a long chain itself.
 #include "cuda/labels/label_arrays.hpp"
 
 #include "core/dispatch.hpp"
@@ -8,8 +9,10 @@
 #include "cuda/runtime/device_buffer.hpp"
 #include "cuda/runtime/device_points.hpp"
 #include "cuda/runtime/device_scope.hpp"
+#include "cuda/labels/label_rest.hpp"
 #include "cuda/labels/labels.hpp"
 #include "cuda/labels/time_marks.hpp"
+#include "engine/with_memory.hpp"
 #include "runtime/time_spent.hpp"
 
 #include <kith/device_search.hpp>
@@ -18,8 +21,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kith::cuda {
 namespace {
@@ -27,6 +32,9 @@ namespace {
 using engine::LabelRequest;
 
 constexpr std::uint64_t kNone = ~std::uint64_t{0};
+constexpr std::uint32_t kAnyDepth = ~0u;
+/// Entries of lists that the host takes at a time.
+constexpr std::uint64_t kCopiedAtOnce = std::uint64_t{1} << 22;
 
 void require_here(const void* memory, std::string_view what, Device device) {
   if (is_on_device(memory, device)) return;
@@ -46,6 +54,15 @@ void copy_rows(T* to, PointView from, const Stream& stream) {
   check(cudaMemcpy2DAsync(to, row_bytes, from.data(), pitch, row_bytes, from.rows(), cudaMemcpyDeviceToDevice,
                           stream.get()),
         "copying points");
+}
+
+template <typename V>
+void copy_to_host(V* to, const V* from, std::uint64_t count, const Stream& stream) {
+  check(cudaMemcpyAsync(to, from, count * sizeof(V), cudaMemcpyDeviceToHost, stream.get()), "copying to the host");
+}
+template <typename V>
+void copy_to_device(V* to, const V* from, std::uint64_t count, const Stream& stream) {
+  check(cudaMemcpyAsync(to, from, count * sizeof(V), cudaMemcpyHostToDevice, stream.get()), "copying to the GPU");
 }
 
 /// Waits for a stream, also where an exception leaves: what the work in it needs lives longer.
@@ -72,23 +89,23 @@ class LabelArrays {
 
   apps::ClassifiedOnDevice run() {
     const LabelReport nothing{kNone, kNone, 0};
-    check(cudaMemcpyAsync(report_.data(), &nothing, sizeof nothing, cudaMemcpyHostToDevice, stream_.get()),
-          "copying a word to the GPU");
+    copy_to_device(report_.data(), &nothing, 1, stream_);
     check_labels_of_points();
     const Index index = build();
     const DeviceSearch search(index);
     const WaitedFor waited(stream_);
     TimeMarks marks(stream_);
     answer_all(search, marks);
-    const LabelReport report = read_report();
-    if (report.first_empty != kNone) {
+    if (most_depth() == kAnyDepth) answered_ = read_report();
+    stream_.synchronize();
+    if (answered_.first_empty != kNone) {
       throw BadData(fmt::format("queries: row {} (counted from 0) has NaN or infinity{}; remove such rows",
-                                report.first_empty,
+                                answered_.first_empty,
                                 request_.options.metric.is_of_directions() ? ", or no direction" : ""));
     }
     work_.search_ms = marks.sum_ms(0);
     work_.vote_ms = marks.sum_ms(1);
-    return {.depth = report.depth, .rounds = 1, .work = std::move(work_)};
+    return {.depth = answered_.depth, .rounds = 1, .work = std::move(work_)};
   }
 
  private:
@@ -97,8 +114,7 @@ class LabelArrays {
 
   LabelReport read_report() const {
     LabelReport report;
-    check(cudaMemcpyAsync(&report, report_.data(), sizeof report, cudaMemcpyDeviceToHost, stream_.get()),
-          "copying a word to the host");
+    copy_to_host(&report, report_.data(), 1, stream_);
     stream_.synchronize();
     return report;
   }
@@ -220,8 +236,16 @@ class LabelArrays {
                     .first_row = first,
                     .ties = core::TieRule(request_.options.ties),
                     .labels = request_.labels,
+                    .most_depth = most_depth(),
                     .report = report_.data()},
                    stream_);
+    if (most_depth() != kAnyDepth) {
+      answered_ = read_report();
+      if (answered_.depth >= most_depth()) {
+        const std::uint64_t bytes = (first + rows.count) * 12 + trained() * 4;
+        engine::with_memory(bytes, "labels on the host", [&] { finish_on_host(rows, first, found); });
+      }
+    }
     if (request_.shares == nullptr) return;
     find_shares<T>({.rows = rows,
                     .known = known,
@@ -230,10 +254,53 @@ class LabelArrays {
                    stream_);
   }
 
+  /// By here the labels took the GPU longer than the host will take for copies and, in order, for the rest: a link of
+  /// a chain takes the GPU as long as some 30 short lists take the host.
+  std::uint32_t most_depth() const {
+    if (!request_.is_sequential || request_.options.k > kMostByThreads) return kAnyDepth;
+    constexpr std::uint64_t kLeast = 1024, kPointsPerLink = 32;
+    return static_cast<std::uint32_t>(std::max(kLeast, (trained() + request_.queries.rows()) / kPointsPerLink));
+  }
+
+  /// Finds the labels of a part that the kernel has left.
+  void finish_on_host(const NeighborRows<T>& rows, std::uint64_t first, std::uint64_t* found) {
+    std::vector<std::uint64_t> words(first + rows.count);
+    std::vector<std::uint32_t> codes(trained()), indices, labels;
+    std::vector<T> distances;
+    copy_to_host(words.data(), found, words.size(), stream_);
+    copy_to_host(codes.data(), request_.codes.codes, codes.size(), stream_);
+    stream_.synchronize();
+    const auto left = std::find(words.begin() + static_cast<std::ptrdiff_t>(first), words.end(), FoundLabel::kNotYet);
+    const auto begin = static_cast<std::uint64_t>(left - words.begin());
+    const std::uint64_t at_once = kCopiedAtOnce / rows.k;
+    for (std::uint64_t row = begin - first; row < rows.count; row += at_once) {
+      NeighborRows<T> part = rows;
+      part.count = std::min(at_once, rows.count - row);
+      indices.resize(part.count * rows.k);
+      copy_to_host(indices.data(), rows.indices + row * rows.k, indices.size(), stream_);
+      part.indices = indices.data();
+      if (rows.distances != nullptr) {
+        distances.resize(indices.size());
+        copy_to_host(distances.data(), rows.distances + row * rows.k, distances.size(), stream_);
+        part.distances = distances.data();
+      }
+      stream_.synchronize();
+      const KnownLabels known{codes.data(), static_cast<std::uint32_t>(trained()), words.data()};
+      const std::uint32_t depth = label_rest(part, known, first + row, core::TieRule(request_.options.ties));
+      answered_.depth = std::max(answered_.depth, depth);
+    }
+    std::transform(left, words.end(), std::back_inserter(labels), FoundLabel::label);
+    copy_to_device(found + begin, words.data() + begin, labels.size(), stream_);
+    copy_to_device(request_.labels + begin, labels.data(), labels.size(), stream_);
+    copy_to_device(report_.data(), &answered_, 1, stream_);
+    stream_.synchronize();
+  }
+
   const LabelRequest& request_;
   Device device_;
   Stream stream_;
   DeviceBuffer<LabelReport> report_;
+  LabelReport answered_;
   apps::NeighborWork work_;
 };
 

@@ -7,6 +7,9 @@
 
 namespace kith::cuda {
 
+/// Longer lists take a warp.
+inline constexpr std::uint32_t kMostByThreads = 32;
+
 /// Rows of k neighbours, the nearest first. Missing ones come last and have the number of points of the index.
 template <typename T>
 struct NeighborRows {
@@ -55,6 +58,7 @@ struct VoteTask {
   core::TieRule ties = {};
   std::uint32_t* labels = nullptr;   ///< of all queries
   std::uint32_t* ticket = nullptr;   ///< begins as 0
+  std::uint32_t most_depth = ~0u;    ///< short lists: a label of this depth ends the work; some have no label then
   std::uint32_t* scratch = nullptr;  ///< k words for each warp; only for long lists
   LabelReport* report = nullptr;
 };

@@ -5,6 +5,7 @@
 // lanes of its own warp. So that no lane waits for one beside it that cannot go on, the lanes look, all together, at
 // one neighbour each, again and again, and a lane that has seen all of its own votes meanwhile. Labels within the warp
 // are handed over in registers: a chain of queries, each a neighbour of the next, costs little more than the votes.
+// Those are slow one by one, so at `most_depth` the tickets are closed, and warps that wait in vain leave.
 #pragma once
 
 #include "cuda/labels/neighbor_row.cuh"
@@ -12,8 +13,10 @@
 namespace kith::cuda {
 
 inline constexpr std::uint32_t kVoteThreads = 256;
-/// Longer lists take a warp.
-inline constexpr std::uint32_t kMostByThreads = 32;
+/// Above all tickets: there are no more.
+inline constexpr std::uint32_t kClosed = 1u << 31;
+/// A warp that waits looks at the tickets once in so many looks: all look at the same word.
+inline constexpr std::uint32_t kLooksPerTicket = 16;
 
 constexpr std::size_t vote_by_threads_bytes(std::uint32_t k) { return std::size_t{k} * kVoteThreads * 4; }
 
@@ -31,7 +34,7 @@ __global__ void __launch_bounds__(kVoteThreads) vote_by_threads(const __grid_con
     const bool is_there = row < task.rows.count;
     const NeighborRow<T> list(task.rows, is_there ? row : first);
     const auto first_of_warp = static_cast<std::uint32_t>(task.known.trained + task.first_row + first);
-    std::uint32_t seen = 0, depth = 0;
+    std::uint32_t seen = 0, depth = 0, vain_looks = 0;
     std::uint32_t neighbor = is_there ? list.index(0) : task.rows.missing;
     std::uint64_t own = FoundLabel::kNotYet;
     bool waits = is_there;
@@ -55,9 +58,12 @@ __global__ void __launch_bounds__(kVoteThreads) vote_by_threads(const __grid_con
         if (task.known.found != nullptr) store_now(task.known.found + query, own);
         task.labels[query] = winner;
         deepest = depth + 1 > deepest ? depth + 1 : deepest;
+        if (depth + 1 >= task.most_depth) atomic_max(task.ticket, kClosed);
         waits = false;
       }
-      if (!any_lane(word != FoundLabel::kNotYet)) wait_a_little();
+      if (any_lane(word != FoundLabel::kNotYet)) continue;
+      wait_a_little();
+      if (++vain_looks % kLooksPerTicket == 0 && any_lane(load_fresh(task.ticket) >= kClosed)) break;
     } while (any_lane(waits));
   }
   deepest = max_of_warp(deepest);

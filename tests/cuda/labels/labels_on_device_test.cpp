@@ -182,6 +182,25 @@ void expect_one_label_along_a_line(std::uint64_t rows) {
 
 TYPED_TEST(SmallLabelsOnDevice, AlongALine) { expect_one_label_along_a_line<TypeParam>(1500); }
 
+/// So long a chain that the host finds most labels.
+TYPED_TEST(SmallLabelsOnDevice, AlongALineEqualTheHost) {
+  LabelCase<TypeParam> made;
+  made.points = along_a_line<TypeParam>(7, 0);
+  made.queries = along_a_line<TypeParam>(4000, 7);
+  made.codes = {3, 0, 1, 2, 1, 3, 0};
+  made.classes = 4;
+  for (const std::uint32_t k : {1u, 4u, 32u}) {
+    for (const std::uint64_t most_rows : {0, 1300}) {
+      made.options.k = k;
+      made.options.weights = k == 4 ? Weights::uniform : Weights::distance;
+      made.options.ties = k == 4 ? apps::Ties::highest : apps::Ties::nearest;
+      made.most_rows = most_rows;
+      expect_labels_of_host(made, true, 0);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
 template <typename T>
 class LargeLabelsOnDevice : public SmallLabelsOnDevice<T> {};
 TYPED_TEST_SUITE(LargeLabelsOnDevice, Types);

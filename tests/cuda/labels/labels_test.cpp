@@ -1,6 +1,7 @@
 // Labels, shares and means of neighbours, the kernels run on the host: what a plain loop over the lists gives. Lists
 // are made up, so that new points depend on each other in every way.
 #include "cuda/labels/check_labels.cuh"
+#include "cuda/labels/label_rest.hpp"
 #include "cuda/labels/means.cuh"
 #include "cuda/labels/shares.cuh"
 #include "cuda/labels/vote_by_threads.cuh"
@@ -100,6 +101,7 @@ struct Expected {
   std::vector<double> shares;
   std::vector<double> means;  ///< only if new points are no neighbours
   std::uint32_t depth = 0;
+  std::uint32_t left = 0;  ///< rows whose labels the host found
 };
 
 template <typename T>
@@ -144,6 +146,7 @@ struct Launch {
   Residence residence = Residence::all_together;
   std::uint32_t parts = 1;
   bool by_warps = false;
+  std::uint32_t most_depth = ~0u;  ///< then the host goes on
 };
 
 /// The labels that the kernels find, part by part; the shares too, if there is room for them.
@@ -167,6 +170,7 @@ Expected run_kernels(const MadeUp<T>& made, const Launch& launch, bool wants_sha
                                  .ties = core::TieRule(made.ties),
                                  .labels = got.labels.data(),
                                  .ticket = &ticket,
+                                 .most_depth = launch.most_depth,
                                  .scratch = scratch.data(),
                                  .report = &report};
     if (launch.by_warps) {
@@ -175,6 +179,14 @@ Expected run_kernels(const MadeUp<T>& made, const Launch& launch, bool wants_sha
     } else {
       cuda::emulation::run_grid(launch.blocks, launch.threads, cuda::vote_by_threads_bytes(made.k), launch.residence,
                                 [&] { cuda::vote_by_threads<T>(task); });
+    }
+    if (report.depth >= launch.most_depth) {
+      const auto begin = found.begin() + first;
+      got.left += static_cast<std::uint32_t>(std::count(begin, begin + count, cuda::FoundLabel::kNotYet));
+      report.depth = std::max(report.depth, cuda::label_rest(task.rows, known, first, task.ties));
+      for (std::uint32_t row = first; row < first + count; ++row) {
+        got.labels[row] = cuda::FoundLabel::label(found[row]);
+      }
     }
     if (!wants_shares) continue;
     const cuda::ShareTask<T> shares{.rows = made.part(first, count),
@@ -208,11 +220,12 @@ TYPED_TEST(EmulatedLabels, EqualThePlainLoop) {
     made.by_distance = random() % 2 == 0;
     made.ties = static_cast<apps::Ties>(random() % 3);
     made = make_up(made, chains, random);
-    const Launch launch{.blocks = 1 + below(random, 3),
-                        .threads = random() % 2 == 0 ? 32u : 96u,
-                        .residence = random() % 2 == 0 ? Residence::all_together : Residence::one_by_one,
-                        .parts = 1 + below(random, 3),
-                        .by_warps = made.k > cuda::kMostByThreads || random() % 3 == 0};
+    Launch launch{.blocks = 1 + below(random, 3),
+                  .threads = random() % 2 == 0 ? 32u : 96u,
+                  .residence = random() % 2 == 0 ? Residence::all_together : Residence::one_by_one,
+                  .parts = 1 + below(random, 3),
+                  .by_warps = made.k > cuda::kMostByThreads || random() % 3 == 0};
+    if (made.is_sequential && !launch.by_warps && random() % 2 == 0) launch.most_depth = 1 + below(random, 20);
     SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << made.rows << " rows, k " << made.k << ", "
                                     << made.classes << " classes, chains " << static_cast<int>(chains));
     const Expected expected = plain_loop(made);
@@ -238,6 +251,31 @@ TEST(EmulatedLabelChains, AlongALine) {
     const Expected got = run_kernels(made, {.blocks = 2, .by_warps = by_warps}, false);
     EXPECT_EQ(got.labels, plain_loop(made).labels);
     EXPECT_EQ(got.depth, made.rows);
+  }
+}
+
+TEST(EmulatedLabelChains, TheHostTakesOverAtAGivenDepth) {
+  std::mt19937_64 random(6);
+  for (const std::uint32_t k : {1u, 4u, 32u}) {
+    for (const std::uint32_t parts : {1u, 3u}) {
+      for (const Residence residence : {Residence::all_together, Residence::one_by_one}) {
+        SCOPED_TRACE(testing::Message() << "k " << k << ", parts " << parts);
+        MadeUp<double> made;
+        made.rows = 3000;
+        made.k = k;
+        made.trained = 5;
+        made.classes = 4;
+        made.by_distance = true;
+        made = make_up(made, Chains::before, random);
+        const Launch launch{.blocks = 3, .threads = 96, .residence = residence, .parts = parts, .most_depth = 500};
+        const Expected expected = plain_loop(made), got = run_kernels(made, launch, true);
+        EXPECT_EQ(got.labels, expected.labels);
+        EXPECT_EQ(got.shares, expected.shares);
+        EXPECT_EQ(got.depth, made.rows);
+        EXPECT_GT(got.left, 1500u);
+        EXPECT_LE(got.left, 2500u);
+      }
+    }
   }
 }
 
