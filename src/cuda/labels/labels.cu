@@ -21,8 +21,7 @@ std::uint32_t blocks_for(std::uint64_t work, std::uint64_t per_block, std::uint6
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>((work + per_block - 1) / per_block, 1, most));
 }
 
-/// Those that wait for labels look at them again and again: more of them would be in each other's way.
-constexpr std::uint64_t kVoteBlocks = 4, kLookBlocks = 8;
+constexpr std::uint64_t kLookBlocks = 8;
 
 }  // namespace
 

@@ -13,6 +13,8 @@
 namespace kith::cuda {
 
 inline constexpr std::uint32_t kVoteThreads = 256;
+/// Per processor. Those that wait for labels look at them again and again: more of them would be in each other's way.
+inline constexpr std::uint32_t kVoteBlocks = 4;
 /// Above all tickets: there are no more.
 inline constexpr std::uint32_t kClosed = 1u << 31;
 /// A warp that waits looks at the tickets once in so many looks: all look at the same word.
@@ -21,7 +23,7 @@ inline constexpr std::uint32_t kLooksPerTicket = 16;
 constexpr std::size_t vote_by_threads_bytes(std::uint32_t k) { return std::size_t{k} * kVoteThreads * 4; }
 
 template <typename T>
-__global__ void __launch_bounds__(kVoteThreads) vote_by_threads(const __grid_constant__ VoteTask<T> task) {
+__global__ void __launch_bounds__(kVoteThreads, kVoteBlocks) vote_by_threads(const __grid_constant__ VoteTask<T> task) {
   std::uint32_t* labels = reinterpret_cast<std::uint32_t*>(shared_memory()) + thread_number();
   const auto label = [&](std::uint32_t j) { return labels[j * kVoteThreads]; };
   std::uint32_t deepest = 0;
