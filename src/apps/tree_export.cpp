@@ -18,6 +18,7 @@
 #include "split/split_records.hpp"
 
 #include <kith/apps/take_rows.hpp>
+#include <kith/apps/tree_export_on_device.hpp>
 #include <kith/error.hpp>
 
 #include <fmt/format.h>
@@ -299,6 +300,33 @@ TreeFacts facts_of(PointView points, const TreeExportOptions& options) {
   return {points.rows(), points.dims(), points.dtype(), options.split, options.unique, options.middle};
 }
 
+bool is_for_gpu(const TreeExportOptions& options) { return options.device.kind() == Device::Kind::cuda; }
+
+NodeTable node_table_by_gpu(PointView points, const TreeExportOptions& options) {
+  NodeTable table;
+  table.facts = facts_of(points, options);
+  const auto columns = {&table.point, &table.split_dim, &table.less, &table.greater};
+  for (auto* column : columns) column->resize(points.rows());
+  const TreeOnDevice tree = export_tree_on_device(
+      points, {table.point.data(), table.split_dim.data(), table.less.data(), table.greater.data()}, {options});
+  for (auto* column : columns) column->resize(tree.nodes);
+  table.root = tree.root;
+  return table;
+}
+
+InOrderTree in_order_by_gpu(PointView points, const TreeExportOptions& options) {
+  InOrderTree tree;
+  tree.facts = facts_of(points, options);
+  tree.index.resize(points.rows());
+  tree.split_dim.resize(points.rows());
+  const std::uint64_t nodes =
+      export_tree_on_device(points, {.point = tree.index.data(), .split_dim = tree.split_dim.data()}, {options}).nodes;
+  tree.index.resize(nodes);
+  tree.split_dim.resize(nodes);
+  tree.points = take_rows(points, tree.index, options.threads);
+  return tree;
+}
+
 template <typename Export>
 auto with_checks(PointView points, const TreeExportOptions& options, Export&& run) {
   require_host_points(points, "export a tree");
@@ -324,6 +352,7 @@ Middle parse_middle(std::string_view name) {
 
 NodeTable export_node_table(PointView points, const TreeExportOptions& options) {
   return with_checks(points, options, [&] {
+    if (is_for_gpu(options)) return node_table_by_gpu(points, options);
     OrderedTree tree = build_tree(points, options);
     NodeTable table;
     table.facts = facts_of(points, options);
@@ -348,6 +377,7 @@ NodeTable export_node_table(PointView points, const TreeExportOptions& options) 
 
 InOrderTree export_in_order(PointView points, const TreeExportOptions& options) {
   return with_checks(points, options, [&] {
+    if (is_for_gpu(options)) return in_order_by_gpu(points, options);
     OrderedTree ordered = build_tree(points, options);
     InOrderTree tree;
     tree.facts = facts_of(points, options);

@@ -55,6 +55,12 @@ class CpuBackend final : public Backend {
   apps::DedupedOnDevice dedupe(const DedupeRequest&) const override {
     throw UsageError("duplicates on a GPU, but none is named; use dedupe");
   }
+  apps::TreeOnDevice export_tree(const TreeRequest&) const override {
+    throw UsageError("a tree on a GPU, but none is named; use export_node_table or export_in_order");
+  }
+  bool is_right_tree(const TreeRequest&, const apps::TreeOnDevice&) const override {
+    throw UsageError("a tree on a GPU, but none is named; use verify_tree");
+  }
 
  private:
   template <typename T>

@@ -6,6 +6,7 @@
 #include "cuda/runtime/device_points.hpp"
 #include "cuda/dedupe/dedupe_arrays.hpp"
 #include "cuda/labels/label_arrays.hpp"
+#include "cuda/ordered_tree/tree_arrays.hpp"
 #include "cuda/runtime/shared_limit.hpp"
 #include "engine/validate.hpp"
 
@@ -70,6 +71,12 @@ class CudaBackend final : public Backend {
 
   apps::ClassifiedOnDevice label(const LabelRequest& request) const override { return cuda::label_arrays(request); }
   apps::DedupedOnDevice dedupe(const DedupeRequest& request) const override { return cuda::dedupe_arrays(request); }
+  apps::TreeOnDevice export_tree(const TreeRequest& request) const override {
+    return cuda::export_tree_arrays(request);
+  }
+  bool is_right_tree(const TreeRequest& request, const apps::TreeOnDevice& claimed) const override {
+    return cuda::is_right_tree_of_arrays(request, claimed);
+  }
 
  private:
   static std::vector<DeviceInfo> look_for_devices() {

@@ -3,6 +3,7 @@
 
 #include "engine/device_dedupe.hpp"
 #include "engine/device_labels.hpp"
+#include "engine/device_trees.hpp"
 #include "engine/index_file/index_file.hpp"
 #include "engine/kd_tree/kd_tree.hpp"
 #include "engine/non_finite.hpp"
@@ -146,6 +147,10 @@ class Backend {
   virtual apps::ClassifiedOnDevice label(const LabelRequest& request) const = 0;
   /// Duplicates removed on a GPU; waits until they are. Throws as apps::dedupe_on_device.
   virtual apps::DedupedOnDevice dedupe(const DedupeRequest& request) const = 0;
+  /// A balanced tree of points, made on a GPU; waits until it is. Throws as apps::export_tree_on_device.
+  virtual apps::TreeOnDevice export_tree(const TreeRequest& request) const = 0;
+  /// Whether such a tree, in host memory, is right.
+  virtual bool is_right_tree(const TreeRequest& request, const apps::TreeOnDevice& claimed) const = 0;
 
  private:
   template <typename T>

@@ -30,6 +30,8 @@ struct TreeExportOptions {
   bool unique = false;
   /// Leave out points with NaN or infinity instead of throwing.
   bool skip_nonfinite = false;
+  /// The CPU, or a GPU to build the tree there; the result does not depend on it. `automatic` is the CPU.
+  Device device = {};
   /// Threads; 0 means all cores. The result does not depend on it.
   int threads = 0;
   ProgressCallback progress = {};

@@ -12,6 +12,9 @@ namespace kith::apps::inline v0 {
 
 struct VerifyTreeOptions {
   int threads = 0;  ///< 0 means all cores
+  /// The CPU, or a GPU that checks the tree; what is wrong, if it finds something, the CPU says. `automatic` is the
+  /// CPU.
+  Device device = {};
   ProgressCallback progress = {};
 };
 

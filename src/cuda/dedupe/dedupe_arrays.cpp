@@ -4,10 +4,9 @@
 
 #include "core/dispatch.hpp"
 #include "cuda/dedupe/equal_rows.hpp"
-#include "cuda/runtime/device_buffer.hpp"
 #include "cuda/runtime/device_points.hpp"
 #include "cuda/runtime/device_scope.hpp"
-#include "cuda/runtime/staging.hpp"
+#include "cuda/runtime/rows_on_device.hpp"
 
 #include <kith/apps/dedupe.hpp>
 #include <kith/error.hpp>
@@ -24,27 +23,6 @@ namespace {
 using engine::DedupeRequest;
 
 bool is_on_gpu(const DedupeRequest& request) { return request.points.device().kind() == Device::Kind::cuda; }
-
-template <typename V>
-DeviceBuffer<V> copy_of(const V* values, std::uint64_t count, const Stream& stream, const CopyOptions& options) {
-  DeviceBuffer<V> copy(count, stream);
-  copy_to_device(copy.data(), values, copy.bytes(), stream, options);
-  return copy;
-}
-
-/// On the GPU; rows that do not lie side by side are put so on the host first.
-template <typename T>
-DeviceBuffer<T> copy_of(PointView points, const Stream& stream, const CopyOptions& options) {
-  const std::uint64_t values = points.rows() * points.dims();
-  if (points.row_stride() == static_cast<std::int64_t>(points.dims())) {
-    return copy_of(points.row<T>(0), values, stream, options);
-  }
-  std::vector<T> side_by_side(values);
-  for (std::uint64_t i = 0; i < points.rows(); ++i) {
-    std::copy_n(points.row<T>(i), points.dims(), side_by_side.data() + i * points.dims());
-  }
-  return copy_of(side_by_side.data(), values, stream, options);
-}
 
 template <typename T>
 EqualTask<T> task_of(const DedupeRequest& request) {
