@@ -50,7 +50,7 @@ void BitSource::read_queries(const SourceInput& input) {
                                input.flags.points_path, counted(bits_, "bit")));
 }
 
-BitIndex BitSource::build(const BuildOptions& options) {
+BitIndex BitSource::build(const SourceInput&, const BuildOptions& options) {
   const io::BitFile points = std::move(points_);  // it is copied, and not needed any more
   return BitIndex::build(points.view(), options);
 }

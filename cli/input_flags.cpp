@@ -6,11 +6,13 @@
 
 #include <kith/error.hpp>
 #include <kith/index.hpp>
+#include <kith/io/tree_file.hpp>
 
 #include <fmt/format.h>
 
 #include <limits>
 #include <utility>
+#include <variant>
 
 namespace kith::cli {
 namespace {
@@ -57,6 +59,33 @@ io::PointFile read_index_points(const std::string& path, const io::ReadOptions& 
   return file;
 }
 
+/// The points of a tree in order, in the numbering of the file that it was made from.
+io::PointFile read_tree_points(const std::string& path, const io::ReadOptions& options, const OutputFlags& output,
+                               const ProgressCallback& progress) {
+  refuse_reading_flags(path, options);
+  const auto tree = io::read_tree(path);
+  const auto* in_order = std::get_if<apps::InOrderTree>(&tree);
+  if (in_order == nullptr) {
+    throw UsageError(
+        fmt::format("{} is a node table, which holds no coordinates; name the file that it was made from", path));
+  }
+  if (options.dtype && *options.dtype != in_order->facts.dtype) {
+    throw UsageError(fmt::format("{} is a tree of {} points; they are not converted to {}", path,
+                                 name_of(in_order->facts.dtype), name_of(*options.dtype)));
+  }
+  BuildOptions build{.engine = Engine::brute_force, .device = Device::cpu()};
+  build.threads = options.threads;
+  build.progress = progress;
+  io::PointFile file;
+  file.format = io::Format::npz;
+  file.points = Index::from_tree(*in_order, build).points(options.threads);
+  output.explanation(fmt::format("read {}: tree in order, {} of {}, {}, {}", path,
+                                 counted(file.points.rows(), "point"), counted(file.points.dims(), "dimension"),
+                                 name_of(file.points.dtype()),
+                                 readable_bytes(static_cast<double>(file.points.bytes()))));
+  return file;
+}
+
 }  // namespace
 
 std::vector<std::string> parse_columns(const std::string& flag, const std::string& text) {
@@ -86,7 +115,18 @@ void refuse_reading_flags(const std::string& path, const io::ReadOptions& option
   if (!options.array.empty()) flag = "--array";
   if (!options.layout.empty()) flag = "--layout";
   if (!options.extras.empty()) flag = "what names other columns";
-  if (!flag.empty()) throw UsageError(fmt::format("{} is an index, which has its points; leave {} out", path, flag));
+  if (flag.empty()) return;
+  throw UsageError(fmt::format("{} is {}, which has its points; leave {} out", path,
+                               is_index_file(path) ? "an index" : "a tree", flag));
+}
+
+bool is_tree_input(const std::string& path, const io::ReadOptions& options) {
+  const bool may_be_archive = options.format == io::Format::automatic || options.format == io::Format::npz;
+  try {
+    return options.array.empty() && may_be_archive && io::is_tree_file(path);
+  } catch (const IoError&) {
+    return false;  // who reads it says why not
+  }
 }
 
 void require_points_index(const std::string& path, const IndexFileInfo& info) {
@@ -151,6 +191,7 @@ std::string header_text(const io::TextReading& text) {
 io::PointFile read_input(const std::string& path, const io::ReadOptions& options, const OutputFlags& output,
                          const ProgressCallback& progress) {
   if (is_index_file(path)) return read_index_points(path, options, output, progress);
+  if (is_tree_input(path, options)) return read_tree_points(path, options, output, progress);
   io::ReadOptions with_progress = options;
   with_progress.progress = progress;
   io::PointFile file = io::read_points(path, with_progress);

@@ -33,7 +33,10 @@ Flag threads_flag(std::function<void(int)> take);
 /// The flag --seed.
 Flag seed_flag(std::uint64_t& seed, const std::string& text);
 
-/// Throws UsageError if a flag says how to read columns: an index file has its points already.
+/// Whether the file is a tree from kith export. With --array, and as another format, it is read as any other file.
+bool is_tree_input(const std::string& path, const io::ReadOptions& options);
+
+/// Throws UsageError if a flag says how to read columns: an index file or a tree has its points already.
 void refuse_reading_flags(const std::string& path, const io::ReadOptions& options);
 
 /// Throws UsageError unless the index file holds points.
@@ -43,7 +46,7 @@ void require_points_index(const std::string& path, const IndexFileInfo& info);
 std::string header_text(const io::TextReading& text);
 
 /// Reads the file, prints its notes and, with --explain, what it held. An index file gives the points that it was built
-/// from; rows that were left out hold NaN.
+/// from, and so does a tree in order; rows that were left out hold NaN.
 io::PointFile read_input(const std::string& path, const io::ReadOptions& options, const OutputFlags& output,
                          const ProgressCallback& progress);
 

@@ -77,12 +77,57 @@ void complete_columns(io::Table& table, const io::PointFile& file, const std::ve
 }  // namespace
 
 void PointSource::require_flags(const SourceInput& input, bool is_index) const {
+  if (is_index && !input.flags.table_points.empty()) refuse_for_index(input.flags, "that has its points", "--points");
   if (is_index || !input.flags.map) return;
   throw UsageError(fmt::format("{} is not an index file; leave --map out", input.flags.points_path));
 }
 
+/// Of a node table also the points that it was made from, read as verify_tree_file does.
+void PointSource::read_tree(const SourceInput& input) {
+  const SearchFlags& flags = input.flags;
+  const auto refuse = [&](const std::string& flag) {
+    throw UsageError(fmt::format("{} is a tree; leave {} out, or search the points that it was made from",
+                                 flags.points_path, flag));
+  };
+  if (flags.build.split != SplitRule::widest) refuse("--split");
+  tree_ = io::read_tree(flags.points_path);
+  const bool is_table = std::holds_alternative<apps::NodeTable>(*tree_);
+  const apps::TreeFacts facts = std::visit([](const auto& layout) { return layout.facts; }, *tree_);
+  if (flags.read.dtype && *flags.read.dtype != facts.dtype) {
+    refuse(fmt::format("--dtype {}", name_of(*flags.read.dtype)));
+  }
+  if (is_table && flags.table_points.empty()) {
+    throw UsageError(fmt::format("{} is a node table, which holds no coordinates; give --points the file that it was "
+                                 "made from",
+                                 flags.points_path));
+  }
+  if (is_table) {
+    io::ReadOptions read = flags.read;
+    read.dtype = facts.dtype;
+    read.missing_as_nan = true;
+    if (flags.wants_columns()) read.table = &input.columns.points;
+    points_ = read_input(flags.table_points, read, flags.output, input.progress.callback());
+    if (flags.wants_columns()) complete_columns(input.columns.points, points_, flags.read.columns);
+  } else {
+    if (!flags.table_points.empty()) refuse("--points");
+    if (flags.self()) refuse_reading_flags(flags.points_path, flags.read);
+  }
+  rows_ = facts.rows;
+  dims_ = facts.dims;
+  dtype_ = facts.dtype;
+  squared_ = flags.search.squared;
+  period_ = flags.build.period;
+  flags.output.explanation(fmt::format("{} is a {}: {}, {} of {}, {}", flags.points_path,
+                                       is_table ? "node table" : "tree in order", counted(rows_, "point"),
+                                       counted(dims_, "dimension"), name_of(dtype_), name_of(facts.split)));
+}
+
 void PointSource::read_points(const SourceInput& input) {
   const SearchFlags& flags = input.flags;
+  if (is_tree_input(flags.points_path, flags.read)) return read_tree(input);
+  if (!flags.table_points.empty()) {
+    throw UsageError(fmt::format("{} is not a node table; leave --points out", flags.points_path));
+  }
   io::ReadOptions read = flags.read;
   if (flags.wants_columns()) read.table = &input.columns.points;
   points_ = read_input(flags.points_path, read, flags.output, input.progress.callback());
@@ -132,7 +177,21 @@ void PointSource::read_queries(const SourceInput& input) {
   skipped_queries_ = flags.search.skip_nonfinite ? rows_left_out(queries_, flags.columns_per_dim > 1) : 0;
 }
 
-Index PointSource::build(const BuildOptions& options) const {
+Index PointSource::build(const SourceInput& input, const BuildOptions& options) const {
+  if (tree_) {
+    try {
+      if (const auto* table = std::get_if<apps::NodeTable>(&*tree_)) {
+        return Index::from_tree(*table, points_.view(), options);
+      }
+      const Index index = Index::from_tree(std::get<apps::InOrderTree>(*tree_), options);
+      take_columns(input, index);
+      return index;
+    } catch (const BadRow&) {
+      throw;
+    } catch (const BadData& error) {
+      throw BadData(fmt::format("{}: {}", input.flags.points_path, error.what()));
+    }
+  }
   return Index::build(rows_ == 0 ? PointView(nullptr, dtype_, 0, dims_, dims_) : points_.view(), options);
 }
 

@@ -80,7 +80,7 @@ PreparedSearch<Source>::PreparedSearch(const SearchFlags& flags, TerminalProgres
     build.times = &build_times_;
     build.progress = progress.callback();
     build.expected_queries = query_count_;
-    index_ = source_.build(build);
+    index_ = source_.build(input, build);
   }
   stop_if_interrupted();
   flags.output.explanation(index_->explain());

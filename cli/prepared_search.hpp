@@ -31,7 +31,7 @@ struct SourceInput {
 /// - `Index`, and `require_flags(input, is_index)`, which throws UsageError for flags that mean nothing here;
 /// - `read_points(input)`, or for an index file `require_fitting(input, facts)`; after either one `rows()`, `dtype()`;
 /// - `read_queries(input)` and then `queries()`, `query_count()`; not called where the points are the queries;
-/// - `build(options)`, and `take_columns(input, index)` of an index that was loaded;
+/// - `build(input, options)`, and `take_columns(input, index)` of an index that was loaded;
 /// - `add_facts(report, index)` and `add_skipped(report, index)` for JSON, `skipped_text(index)`.
 template <typename Source>
 class PreparedSearch {

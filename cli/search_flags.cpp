@@ -43,7 +43,8 @@ bool SearchFlags::wants_columns() const {
 }
 
 std::vector<Argument> search_arguments(SearchFlags& flags) {
-  return {{"POINTS", "FILE", "the points to search, or an index from kith build; - is standard input",
+  return {{"POINTS", "FILE",
+           "the points to search, an index from kith build, or a tree from kith export; - is standard input",
            &flags.points_path, true},
           {"QUERIES", "FILE", "the points to find neighbours for; by default POINTS themselves", &flags.queries_path}};
 }
@@ -176,7 +177,9 @@ FlagGroup search_flags(SearchFlags& flags) {
        leaf_size_flag(flags.build),
        split_flag(flags.build),
        builder_flag(flags.build),
-       {"--map", "", "POINTS is an index file that you trust: map it into memory without checking it", &flags.map}}};
+       {"--map", "", "POINTS is an index file that you trust: map it into memory without checking it", &flags.map},
+       {"--points", "FILE", "POINTS is a node table from kith export: the points that it was made from",
+        &flags.table_points}}};
 }
 
 FlagGroup result_flags(SearchFlags& flags) {
@@ -200,6 +203,7 @@ void refuse_flags_of_points(const SearchFlags& flags, const std::string& what, c
       {flags.build.split != SplitRule::widest, "--split"},
       {flags.build.builder != CoverBuilder::batch, "--builder lists"},
       {flags.map && !known.map, "--map"},
+      {!flags.table_points.empty(), "--points"},
       {flags.search.eps != 0 && !known.eps, "--eps"},
       {flags.search.max_leaves != 0, "--max-leaves"},
       {flags.read.format != io::Format::automatic && flags.read.format != io::Format::npy, "--format"},
@@ -245,7 +249,7 @@ void check_search_flags(const SearchFlags& flags) {
   }
   require_queries_for(flags.query, flags.queries_path);
   require_own_files({{"--out", flags.out}},
-                    {flags.points_path, flags.queries_path, flags.allow_path, flags.radius_path});
+                    {flags.points_path, flags.queries_path, flags.table_points, flags.allow_path, flags.radius_path});
 }
 
 }  // namespace kith::cli

@@ -22,6 +22,7 @@ namespace kith::cli {
 struct SearchFlags {
   std::string points_path;
   std::string queries_path;  ///< empty: the points ask for their own neighbours
+  std::string table_points;  ///< where POINTS is a node table: the points that it was made from
   std::string out;           ///< empty: standard output, unless --json
   io::ReadOptions read;
   QueryFlags query;  ///< where QUERIES are read otherwise

@@ -81,7 +81,7 @@ void SequenceSource::read_queries(const SourceInput& input) {
   if (flags.wants_columns()) input.columns.queries = columns_of(queries_);
 }
 
-SequenceIndex SequenceSource::build(const BuildOptions& options) {
+SequenceIndex SequenceSource::build(const SourceInput&, const BuildOptions& options) {
   const io::SequenceFile points = std::move(points_);  // it is copied, and not needed any more
   return SequenceIndex::build(points.view(), metric_, options);
 }

@@ -7,15 +7,18 @@
 #include <kith/io/read_bits.hpp>
 #include <kith/io/read_points.hpp>
 #include <kith/io/read_sequences.hpp>
+#include <kith/io/tree_file.hpp>
 #include <kith/sequence_index.hpp>
 
 #include <optional>
+#include <variant>
 
 namespace kith::cli {
 
 class PointSource {
  public:
   using Index = kith::Index;
+  using Tree = std::variant<apps::NodeTable, apps::InOrderTree>;
 
   void require_flags(const SourceInput& input, bool is_index) const;
   void read_points(const SourceInput& input);
@@ -26,7 +29,7 @@ class PointSource {
   PointView queries() const { return queries_; }
   std::uint64_t query_count() const { return queries_.rows(); }
 
-  Index build(const BuildOptions& options) const;
+  Index build(const SourceInput& input, const BuildOptions& options) const;
   void take_columns(const SourceInput& input, const Index& index) const;
   void add_facts(nlohmann::ordered_json& report, const Index& index) const;
   void add_skipped(nlohmann::ordered_json& report, const Index& index) const;
@@ -35,7 +38,10 @@ class PointSource {
  private:
   std::uint64_t skipped_queries(const Index& index) const { return skipped_queries_.value_or(index.skipped()); }
 
+  void read_tree(const SourceInput& input);
+
   io::PointFile points_;
+  std::optional<Tree> tree_;  ///< if POINTS is one; `points_` are those of a node table
   std::optional<io::PointFile> queries_file_;
   PointView queries_;
   std::uint64_t rows_ = 0;
@@ -73,7 +79,7 @@ class BitSource : public ObjectSource {
   BitView queries() const { return queries_.view(); }
   std::uint64_t query_count() const { return queries_.rows; }
 
-  BitIndex build(const BuildOptions& options);
+  BitIndex build(const SourceInput& input, const BuildOptions& options);
   void take_columns(const SourceInput&, const BitIndex&) const {}  // rows of bits have none
   void add_facts(nlohmann::ordered_json& report, const BitIndex& index) const;
 
@@ -94,7 +100,7 @@ class SequenceSource : public ObjectSource {
   SequenceView queries() const { return queries_.view(); }
   std::uint64_t query_count() const { return queries_.sequences.size(); }
 
-  SequenceIndex build(const BuildOptions& options);
+  SequenceIndex build(const SourceInput& input, const BuildOptions& options);
   void take_columns(const SourceInput& input, const SequenceIndex& index) const;
   void add_facts(nlohmann::ordered_json& report, const SequenceIndex& index) const;
 

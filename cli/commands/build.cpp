@@ -92,8 +92,9 @@ int run_build(const BuildFlags& flags) {
   StageClock copies("copying", progress.callback());
   BuildOptions options = flags.build;
   options.progress = copies.callback();
-  // What an index left out, an index of its points leaves out too.
-  options.skip_nonfinite = options.skip_nonfinite || is_index_file(flags.points_path);
+  // What an index or a tree left out, an index of its points leaves out too.
+  options.skip_nonfinite =
+      options.skip_nonfinite || is_index_file(flags.points_path) || is_tree_input(flags.points_path, flags.read);
   if (flags.output.explain) explain_plan(flags, file.view(), options);
   WorkTimes work;
   options.times = &work;

@@ -1,4 +1,4 @@
-// kith info: what a file of points or an index file holds, and which devices there are.
+// kith info: what a file of points, an index file or a tree holds, and which devices there are.
 #include "commands/all_commands.hpp"
 
 #include "commands/info_sequences.hpp"
@@ -13,14 +13,18 @@
 #include <kith/device.hpp>
 #include <kith/error.hpp>
 #include <kith/index_file.hpp>
+#include <kith/io/tree_file.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <numeric>
+#include <string_view>
+#include <variant>
 
 namespace kith::cli {
 namespace {
@@ -263,6 +267,36 @@ int show_index(const InfoFlags& flags) {
   return 0;
 }
 
+int show_tree(const InfoFlags& flags) {
+  refuse_reading_flags(flags.path, flags.read);
+  const auto tree = io::read_tree(flags.path);
+  const auto* table = std::get_if<apps::NodeTable>(&tree);
+  const apps::TreeFacts facts = std::visit([](const auto& layout) { return layout.facts; }, tree);
+  const std::uint64_t nodes = table != nullptr ? table->point.size() : std::get<apps::InOrderTree>(tree).index.size();
+  const std::string_view layout = table != nullptr ? "nodes" : "inorder";
+  if (flags.output.json) {
+    const ordered_json report = {{"format", "tree"},
+                                 {"layout", layout},
+                                 {"points", facts.rows},
+                                 {"nodes", nodes},
+                                 {"levels", std::bit_width(nodes)},
+                                 {"dims", facts.dims},
+                                 {"dtype", name_of(facts.dtype)},
+                                 {"split", name_of(facts.split)},
+                                 {"unique", facts.unique},
+                                 {"middle", name_of(facts.middle)}};
+    write_to_stdout(report.dump(2) + "\n");
+  } else {
+    write_to_stdout(fmt::format(
+        "file          {}\nformat        tree, layout {}\npoints        {}\nnodes         {}\nlevels        {}\n"
+        "dims          {}\ndtype         {}\nsplit         {}\nunique        {}\nmiddle        {}\n",
+        flags.path, layout, readable_count(facts.rows), readable_count(nodes), std::bit_width(nodes), facts.dims,
+        name_of(facts.dtype), name_of(facts.split), facts.unique ? "yes" : "no", name_of(facts.middle)));
+  }
+  flags.output.explanation("the arrays were read, not checked; kith verify checks them against the points");
+  return 0;
+}
+
 int run_info(const InfoFlags& flags) {
   if (flags.devices) {
     if (!flags.path.empty()) throw UsageError("info: --devices takes no file");
@@ -270,6 +304,7 @@ int run_info(const InfoFlags& flags) {
   }
   if (is_index_file(flags.path)) return show_index(flags);
   if (flags.path.empty()) throw UsageError("info: FILE is required; usage: kith info FILE or kith info --devices");
+  if (is_tree_input(flags.path, flags.read)) return show_tree(flags);
   if (content_of(flags.path, flags.sequences) == IndexContent::sequences) {
     return show_sequences(flags.path, flags.sequences, flags.output);
   }
@@ -292,13 +327,13 @@ Command info_command() {
   const auto flags = std::make_shared<InfoFlags>();
   Command command;
   command.name = "info";
-  command.summary = "describe a file of points or an index, or list the devices";
+  command.summary = "describe a file of points, an index or a tree, or list the devices";
   command.synopsis = "FILE [--json] [flags] | --devices";
   command.description =
       "Reads the file as the other commands would and prints the number of points and dimensions, type and bounds, the "
       "number of rows with NaN or infinity and of duplicate rows, and the memory needed. With --from or --text-column "
-      "it describes strings and sets. For an index file it prints the header.";
-  command.arguments = {{"FILE", "FILE", "the points, or an index; - is standard input", &flags->path}};
+      "it describes strings and sets. For an index file it prints the header, for a tree from kith export what it is.";
+  command.arguments = {{"FILE", "FILE", "the points, an index or a tree; - is standard input", &flags->path}};
   command.groups = {{"What to show",
                      {{"--devices", "", "list the devices that searches can use", &flags->devices},
                       json_flag(flags->output, "print JSON"),

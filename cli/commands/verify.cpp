@@ -157,6 +157,7 @@ int run_verify(VerifyFlags flags) {
     return verify_tree_file(flags.neighbors_path, flags.points_path, flags.read, flags.output);
   }
   if (is_index_file(flags.points_path)) take_over_index(flags);
+  if (is_tree_input(flags.points_path, flags.read)) flags.options.skip_nonfinite = true;
   TerminalProgress progress(flags.output.quiet);
   const Stopwatch read_watch;
   const Found found = io::read_neighbors(flags.neighbors_path);

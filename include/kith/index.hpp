@@ -22,6 +22,11 @@
 #include <utility>
 #include <vector>
 
+namespace kith::apps::inline v0 {
+struct InOrderTree;  // kith/apps/tree_export.hpp
+struct NodeTable;
+}  // namespace kith::apps::inline v0
+
 namespace kith::inline v0 {
 
 template <typename View>
@@ -286,6 +291,15 @@ class KITH_EXPORT Index : public SearchIndex<Index, PointView> {
   /// What `build` would take for that many points in host memory, without allocating anything. Throws UsageError,
   /// DeviceError.
   static BuildPlan plan(std::uint64_t rows, std::uint32_t dims, DType dtype, const BuildOptions& options = {});
+
+  /// An index of the points of an exported tree, with the numbers that they have in it: answers are those of an index
+  /// of the points that it was made from; of a unique tree, without the points that were left out. The tree may be
+  /// anybody's; it is checked first (verify_tree_alone, or in_order for a table, which needs the points that it was made
+  /// from), and BadData names what is wrong with it. A k-d tree on the CPU takes the order over instead of building,
+  /// which takes O(n); every other choice of engine, device and metric builds from the points. Only an approximate
+  /// search, and saving, build the usual tree once. Throws as `build` does.
+  static Index from_tree(const apps::InOrderTree& tree, const BuildOptions& options = {});
+  static Index from_tree(const apps::NodeTable& table, PointView points, const BuildOptions& options = {});
 
   using SearchIndex::knn_one;
   /// The same without allocating memory or starting threads, for callers that ask one by one; all are of the type of

@@ -1,6 +1,7 @@
 // See take_rows.hpp.
 #include <kith/apps/take_rows.hpp>
 
+#include "core/dispatch.hpp"
 #include "runtime/parallel.hpp"
 
 #include <kith/error.hpp>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 
 namespace kith::apps::inline v0 {
 
@@ -23,17 +23,18 @@ PointSet take_rows(PointView points, std::span<const std::uint32_t> rows, int th
   PointSet taken(points.dtype(), rows.size(), points.dims());
   const std::size_t row_bytes = std::size_t{points.dims()} * size_of(points.dtype());
   if (rows.empty() || row_bytes == 0) return taken;
-  auto* const to = taken.dtype() == DType::f32 ? reinterpret_cast<std::byte*>(taken.values<float>().data())
-                                               : reinterpret_cast<std::byte*>(taken.values<double>().data());
   const std::uint64_t block = std::max<std::uint64_t>(1, (std::uint64_t{1} << 18) / row_bytes);
   const std::uint64_t blocks = (rows.size() + block - 1) / block;
-  runtime::parallel_for(blocks, {.threads = threads}, [&](std::uint64_t b) {
-    const std::uint64_t end = std::min<std::uint64_t>(rows.size(), (b + 1) * block);
-    for (std::uint64_t i = b * block; i < end; ++i) {
-      const void* from = points.dtype() == DType::f32 ? static_cast<const void*>(points.row<float>(rows[i]))
-                                                      : static_cast<const void*>(points.row<double>(rows[i]));
-      std::memcpy(to + i * row_bytes, from, row_bytes);
-    }
+  core::visit_dtype(points.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    T* const to = taken.values<T>().data();
+    core::visit_dims(points.dims(), [&](auto constant_dims) {
+      const std::size_t dims = constant_dims.value == core::kRuntimeDims ? points.dims() : constant_dims.value;
+      runtime::parallel_for(blocks, {.threads = threads}, [&](std::uint64_t b) {
+        const std::uint64_t end = std::min<std::uint64_t>(rows.size(), (b + 1) * block);
+        for (std::uint64_t i = b * block; i < end; ++i) std::copy_n(points.row<T>(rows[i]), dims, to + i * dims);
+      });
+    });
   });
   return taken;
 }

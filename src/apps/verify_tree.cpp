@@ -2,12 +2,14 @@
 // of a balanced tree are known, so the walk from the root follows them, ends after n steps whatever the table says, and
 // finds every node that is missing, reached twice or out of balance. Then both layouts are checked alike.
 //
-// All threads check in parallel. Only if a check fails, one thread repeats it in order, to report the first violation.
+// All threads check in parallel, in one pass over the points. Only if a check fails, it is repeated range by range, to
+// report the first violation.
 #include <kith/apps/verify_tree.hpp>
 
 #include "apps/equal_rows.hpp"
 #include "apps/tree_ranges.hpp"
 #include "apps/usable_rows.hpp"
+#include "core/dispatch.hpp"
 #include "runtime/parallel.hpp"
 
 #include <kith/apps/take_rows.hpp>
@@ -16,16 +18,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstring>
 #include <deque>
+#include <limits>
 #include <mutex>
 #include <new>
 #include <span>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace kith::apps::inline v0 {
 namespace {
@@ -33,9 +39,9 @@ namespace {
 /// The tree in order, as it claims to be.
 struct ClaimedTree {
   const TreeFacts& facts;
-  std::vector<std::uint32_t> rows;       // the point at each position
-  std::vector<std::uint32_t> split_dim;  // of the node at each position
-  std::vector<std::uint32_t> nodes;      // the number of that node; empty: its position
+  const std::vector<std::uint32_t>& rows;       // the point at each position
+  const std::vector<std::uint32_t>& split_dim;  // of the node at each position
+  std::span<const std::uint32_t> nodes;         // the number of that node; empty: its position
 
   /// "node 5 (point 17)" or "position 5 (point 17)".
   std::string name(std::uint64_t position) const {
@@ -130,7 +136,7 @@ std::string check_points(std::span<const std::uint32_t> rows, const TreeFacts& f
 /// Walks a table from its root along the ranges that a balanced tree must have.
 class TableWalk {
  public:
-  explicit TableWalk(const NodeTable& table) : table_(table), reached_from_(table.point.size(), kUnreached) {}
+  explicit TableWalk(const NodeTable& table) : table_(table) {}
 
   /// Fills `node_at` (the node of each position). Empty if all is right.
   std::string run(std::vector<std::uint32_t>& node_at, const VerifyTreeOptions& options) {
@@ -140,6 +146,7 @@ class TableWalk {
     if (count == 0)
       return table_.root == kNoNode ? "" : fmt::format("the root is {}, but there are no nodes", table_.root);
     if (table_.root >= count) return fmt::format("the root {} is not a node; there are {}", table_.root, count);
+    reached_from_.assign(count, kUnreached);
     reached_from_[table_.root] = kFromOutside;
     std::deque<std::pair<TreeRange, std::uint32_t>> open = {{TreeRange{0, count, 0, table_.facts.middle}, table_.root}};
     while (!open.empty()) {
@@ -183,8 +190,10 @@ class TableWalk {
             is_right.store(false, std::memory_order_relaxed);
           }
         });
+    if (!is_right) return false;
+    if (all_of(count, options.threads, [&](std::uint64_t i) { return node_at[i] == i; })) return true;  // as we number
     std::vector<std::uint8_t> marks(count, 0);
-    return is_right && all_of(count, options.threads, [&](std::uint64_t i) {
+    return all_of(count, options.threads, [&](std::uint64_t i) {
              return std::atomic_ref(marks[node_at[i]]).exchange(1, std::memory_order_relaxed) == 0;
            });
   }
@@ -215,16 +224,180 @@ class TableWalk {
   std::vector<std::uint32_t> reached_from_;
 };
 
-/// Split dimensions and sides of all ranges of a tree that holds the right points.
+/// Whether split dimensions and sides of all ranges are right, in one pass. A point must lie between the last two of its
+/// ancestors, one on each side, that split a dimension: by the order of that dimension these lie between all others.
+/// Boxes are joined on the way up. kDims is 0 where they are known at run time only.
+template <typename T, std::uint32_t kDims>
+class QuickCheck {
+ public:
+  QuickCheck(const ClaimedTree& tree, PointView points)
+      : tree_(tree), points_(points) {}
+
+  /// Subtrees are tasks, and so are the nodes above them, all numbered level by level: 0 is the root.
+  bool run(const VerifyTreeOptions& options) const {
+    constexpr std::uint64_t kSubtrees = 256, kSmallTree = 1 << 14;
+    const std::uint64_t count = tree_.rows.size(), subtrees = count < kSmallTree ? 1 : kSubtrees;
+    const std::uint64_t tasks = count == 0 ? 0 : 2 * subtrees - 1;
+    std::vector<T> boxes(tasks * 2 * dims());
+    std::atomic<bool> is_right = true;
+    const auto box_of = [&](std::uint64_t task) { return boxes.data() + task * 2 * dims(); };
+    const std::uint64_t units = (count + subtrees - 1) / subtrees;
+    runtime::parallel_for(subtrees, {options.threads, "checking", &options.progress, units, count},
+                          [&](std::uint64_t i) {
+                            const std::uint64_t task = subtrees - 1 + i;
+                            if (task >= tasks || !is_right.load(std::memory_order_relaxed)) return;
+                            Walk walk(*this);
+                            const TreeRange range = walk.descend(task);
+                            if (!walk.is_right(range, box_of(task), walk.memory())) is_right = false;
+                          });
+    for (std::uint64_t task = tasks / 2; is_right && task-- > 0;) {
+      Walk walk(*this);
+      const TreeRange range = walk.descend(task);
+      const std::uint64_t node = range.middle();
+      std::copy_n(box_of(2 * task + 1), 2 * dims(), box_of(task));
+      join(box_of(task), box_of(2 * task + 2), box_of(2 * task + 2) + dims());
+      join(box_of(task), row(node), row(node));
+      if (!walk.is_between(node) || tree_.split_dim[node] != expected(range, box_of(task))) is_right = false;
+    }
+    return is_right;
+  }
+
+ private:
+  /// One way from the root down, and what lies below its end.
+  class Walk {
+   public:
+    explicit Walk(const QuickCheck& check)
+        : check_(check), after_(check.dims(), -kInfinity), before_(check.dims(), kInfinity) {}
+
+    /// To the range of a number. Split dimensions that are none end nothing: their own nodes are looked at, too.
+    TreeRange descend(std::uint64_t number) {
+      TreeRange range{0, check_.tree_.rows.size(), 0, check_.tree_.facts.middle};
+      for (int level = std::bit_width(number + 1) - 1; level-- > 0;) {
+        const std::uint64_t node = range.middle();
+        const bool is_greater = ((number + 1) >> level & 1) != 0;
+        const std::uint32_t dim = check_.tree_.split_dim[node];
+        if (dim < check_.dims()) (is_greater ? after_ : before_).set(dim, {check_.row(node)[dim], node});
+        range = is_greater ? TreeRange{node + 1, range.last, range.level + 1, range.rule}
+                           : TreeRange{range.first, node, range.level + 1, range.rule};
+      }
+      return range;
+    }
+
+    /// A box for each level below.
+    T* memory() {
+      constexpr std::uint64_t kMostLevels = 33;
+      memory_.resize(kMostLevels * 2 * check_.dims());
+      return memory_.data();
+    }
+
+    bool is_between(std::uint64_t position) const {
+      const T* const x = check_.row(position);
+      bool is_inside = true;
+      for (std::uint32_t d = 0; d < check_.dims(); ++d) {
+        is_inside &= (after_.values[d] < x[d]) & (x[d] < before_.values[d]);
+      }
+      if (is_inside) return true;
+      for (std::uint32_t d = 0; d < check_.dims(); ++d) {  // equal coordinates: the rest of the order decides
+        const std::uint64_t below = after_.positions[d], above = before_.positions[d];
+        if (below != kNone && !precedes(check_.at(below), check_.at(position), d, check_.dims())) return false;
+        if (above != kNone && !precedes(check_.at(position), check_.at(above), d, check_.dims())) return false;
+      }
+      return true;
+    }
+
+    /// The whole subtree; `box` becomes its tight box.
+    bool is_right(const TreeRange& range, T* box, T* memory) {
+      const std::uint64_t node = range.middle();
+      const std::uint32_t dim = check_.tree_.split_dim[node], dims = check_.dims();
+      if (dim >= dims || !is_between(node)) return false;
+      const T* const x = check_.row(node);
+      std::copy_n(x, dims, box);
+      std::copy_n(x, dims, box + dims);
+      const auto is_right_below = [&](Bounds& bounds, const TreeRange& child) {
+        const Bound outer = bounds.set(dim, {x[dim], node});
+        const T* const leaf = child.size() == 1 ? check_.row(child.first) : nullptr;  // half of all nodes
+        const bool is_right_there =
+            leaf != nullptr ? is_between(child.first) && check_.tree_.split_dim[child.first] == check_.of_leaf(child)
+                            : is_right(child, memory, memory + 2 * dims);
+        bounds.set(dim, outer);
+        check_.join(box, leaf != nullptr ? leaf : memory, leaf != nullptr ? leaf : memory + dims);
+        return is_right_there;
+      };
+      const std::uint32_t level = range.level + 1;
+      if (range.first < node && !is_right_below(before_, {range.first, node, level, range.rule})) return false;
+      if (node + 1 < range.last && !is_right_below(after_, {node + 1, range.last, level, range.rule})) return false;
+      return dim == check_.expected(range, box);
+    }
+
+   private:
+    static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+    static constexpr T kInfinity = std::numeric_limits<T>::infinity();
+    template <typename Value>
+    using PerDim = std::conditional_t<kDims == 0, std::vector<Value>, std::array<Value, std::max(kDims, 1u)>>;
+
+    struct Bound {
+      T value;
+      std::uint64_t position;  ///< of the ancestor, or kNone
+    };
+    struct Bounds {
+      Bounds(std::uint32_t dims, T none) {
+        if constexpr (kDims == 0) values.resize(dims), positions.resize(dims);
+        std::fill(values.begin(), values.end(), none);
+        std::fill(positions.begin(), positions.end(), kNone);
+      }
+      Bound set(std::uint32_t d, Bound bound) {
+        return {std::exchange(values[d], bound.value), std::exchange(positions[d], bound.position)};
+      }
+      PerDim<T> values;
+      PerDim<std::uint64_t> positions;
+    };
+
+    const QuickCheck& check_;
+    Bounds after_, before_;  ///< the points come after these, and before these
+    std::vector<T> memory_;
+  };
+
+  std::uint32_t dims() const { return kDims == 0 ? points_.dims() : kDims; }
+  const T* row(std::uint64_t position) const { return points_.template row<T>(position); }
+  NumberedPoint<T> at(std::uint64_t position) const { return {row(position), tree_.rows[position]}; }
+
+  void join(T* box, const T* low, const T* high) const {
+    for (std::uint32_t d = 0; d < dims(); ++d) {
+      box[d] = std::min(box[d], low[d]);
+      box[dims() + d] = std::max(box[dims() + d], high[d]);
+    }
+  }
+
+  std::uint32_t of_leaf(const TreeRange& range) const {
+    return tree_.facts.split == SplitRule::cycle ? range.level % dims() : 0;
+  }
+
+  /// As split_dimension, from the box.
+  std::uint32_t expected(const TreeRange& range, const T* box) const {
+    if (tree_.facts.split == SplitRule::cycle) return range.level % dims();
+    std::uint32_t widest = 0;
+    for (std::uint32_t d = 1; d < dims(); ++d) {
+      if (box[dims() + d] - box[d] > box[dims() + widest] - box[widest]) widest = d;
+    }
+    return widest;
+  }
+
+  const ClaimedTree& tree_;
+  PointView points_;  // in the order of the tree
+};
+
+/// The first range whose split dimension or sides are wrong, in a tree that holds the right points.
 template <typename T>
 class OrderCheck {
  public:
   OrderCheck(const ClaimedTree& tree, PointView points) : tree_(tree), points_(points) {}
 
   std::string run(const VerifyTreeOptions& options) {
+    const bool is_right = core::visit_dims(
+        points_.dims(), [&](auto dims) { return QuickCheck<T, dims.value>(tree_, points_).run(options); });
+    if (is_right) return "";
     visit_ranges(tree_.rows.size(), {tree_.facts.middle, "checking", options.threads, &options.progress},
-                 [this](const TreeRange& range, int threads) {
-                   if (threads > 1 && is_right(range, threads)) return;
+                 [this](const TreeRange& range, int) {
                    std::string wrong = check(range);
                    if (wrong.empty()) return;
                    const std::lock_guard guard(lock_);
@@ -239,44 +412,6 @@ class OrderCheck {
  private:
   NumberedPoint<T> at(std::uint64_t position) const {
     return {points_.template row<T>(position), tree_.rows[position]};
-  }
-
-  /// A large range, by several threads.
-  bool is_right(const TreeRange& range, int threads) const {
-    const std::uint64_t node = range.middle(), parts = 4 * static_cast<std::uint64_t>(threads);
-    const std::uint32_t dims = points_.dims(), dim = tree_.split_dim[node];
-    if (dim >= dims) return false;
-    std::vector<T> low(parts * dims), high(parts * dims);
-    std::atomic<bool> is_right = true;
-    runtime::parallel_for(parts, {.threads = threads}, [&](std::uint64_t part) {
-      const std::uint64_t first = range.first + range.size() * part / parts;
-      const std::uint64_t last = range.first + range.size() * (part + 1) / parts;
-      T* const own_low = low.data() + part * dims;
-      T* const own_high = high.data() + part * dims;
-      std::copy_n(at(first).coordinates, dims, own_low);
-      std::copy_n(at(first).coordinates, dims, own_high);
-      for (std::uint64_t position = first; position < last; ++position) {
-        const T* const values = at(position).coordinates;
-        for (std::uint32_t d = 0; d < dims; ++d) {
-          own_low[d] = std::min(own_low[d], values[d]);
-          own_high[d] = std::max(own_high[d], values[d]);
-        }
-        if (position != node && precedes(at(position), at(node), dim, dims) != (position < node)) {
-          is_right.store(false, std::memory_order_relaxed);
-        }
-      }
-    });
-    for (std::uint64_t part = 1; part < parts; ++part) {
-      for (std::uint32_t d = 0; d < dims; ++d) {
-        low[d] = std::min(low[d], low[part * dims + d]);
-        high[d] = std::max(high[d], high[part * dims + d]);
-      }
-    }
-    std::uint32_t widest = 0;
-    for (std::uint32_t d = 1; d < dims; ++d) {
-      if (high[d] - low[d] > high[widest] - low[widest]) widest = d;
-    }
-    return is_right && dim == (tree_.facts.split == SplitRule::cycle ? range.level % dims : widest);
   }
 
   std::string check(const TreeRange& range) const {
@@ -353,7 +488,7 @@ std::string check_coordinates(const InOrderTree& tree, PointView points, int thr
 }
 
 template <typename Check>
-TreeVerdict with_memory(std::uint64_t nodes, Check&& check) {
+auto with_memory(std::uint64_t nodes, Check&& check) {
   try {
     return check();
   } catch (const std::bad_alloc&) {
@@ -362,9 +497,8 @@ TreeVerdict with_memory(std::uint64_t nodes, Check&& check) {
   }
 }
 
-}  // namespace
-
-TreeVerdict verify_tree(const NodeTable& table, PointView points, const VerifyTreeOptions& options) {
+/// Checks a table and lays its points in order: `tree`.
+TreeVerdict check_table(const NodeTable& table, PointView points, const VerifyTreeOptions& options, InOrderTree& tree) {
   check_facts(table.facts, points);
   const std::uint64_t count = table.point.size();
   if (table.split_dim.size() != count || table.less.size() != count || table.greater.size() != count) {
@@ -377,32 +511,68 @@ TreeVerdict verify_tree(const NodeTable& table, PointView points, const VerifyTr
     std::string wrong = check_points(table.point, table.facts, points, options,
                                      [](std::uint64_t node) { return fmt::format("node {}", node); });
     if (!wrong.empty()) return refused(count, std::move(wrong));
-    ClaimedTree tree{table.facts, {}, {}, {}};
-    wrong = TableWalk(table).run(tree.nodes, options);
+    std::vector<std::uint32_t> nodes;
+    wrong = TableWalk(table).run(nodes, options);
     if (!wrong.empty()) return refused(count, std::move(wrong));
-    tree.rows.resize(count);
+    tree.facts = table.facts;
+    tree.index.resize(count);
     tree.split_dim.resize(count);
     all_of(count, options.threads, [&](std::uint64_t i) {
-      tree.rows[i] = table.point[tree.nodes[i]];
-      tree.split_dim[i] = table.split_dim[tree.nodes[i]];
+      tree.index[i] = table.point[nodes[i]];
+      tree.split_dim[i] = table.split_dim[nodes[i]];
       return true;
     });
-    return check_order(tree, take_rows(points, tree.rows, options.threads).view(), options);
+    tree.points = take_rows(points, tree.index, options.threads);
+    return check_order({tree.facts, tree.index, tree.split_dim, nodes}, tree.points.view(), options);
   });
+}
+
+/// Arrays that differ in length, or coordinates of another type or other dims than the tree says.
+std::string check_arrays(const InOrderTree& tree) {
+  const std::uint64_t count = tree.index.size();
+  if (tree.split_dim.size() != count || tree.points.rows() != count) {
+    return fmt::format("the arrays differ in length: {} indices, {} points, {} split dimensions", count,
+                       tree.points.rows(), tree.split_dim.size());
+  }
+  if (count > 0 && (tree.points.dims() != tree.facts.dims || tree.points.dtype() != tree.facts.dtype)) {
+    return fmt::format("the coordinates are {} with {} dims, but should be {} with {}", name_of(tree.points.dtype()),
+                       tree.points.dims(), name_of(tree.facts.dtype), tree.facts.dims);
+  }
+  return "";
+}
+
+/// Every position has a point of its own, whose coordinates are finite.
+std::string check_positions(const InOrderTree& tree, int threads) {
+  const std::uint64_t count = tree.index.size(), rows = tree.facts.rows;
+  if (rows > kMostRows) return fmt::format("there are {} points, and numbers for {}", rows, kMostRows);
+  std::vector<bool> is_seen(rows, false);
+  for (std::uint64_t position = 0; position < count; ++position) {
+    const std::uint32_t row = tree.index[position];
+    if (row >= rows) return fmt::format("position {}: there is no point {}, the data has {}", position, row, rows);
+    if (is_seen[row]) {
+      const auto before = std::find(tree.index.begin(), tree.index.end(), row) - tree.index.begin();
+      return fmt::format("position {}: point {} is also at position {}", position, row, before);
+    }
+    is_seen[row] = true;
+  }
+  const std::vector<std::uint32_t> usable = usable_rows(tree.points.view(), {.skip = true, .threads = threads});
+  if (usable.size() == count) return "";
+  std::uint64_t position = 0;
+  while (position < usable.size() && usable[position] == position) ++position;
+  return fmt::format("position {}: point {} holds NaN or infinity", position, tree.index[position]);
+}
+
+}  // namespace
+
+TreeVerdict verify_tree(const NodeTable& table, PointView points, const VerifyTreeOptions& options) {
+  InOrderTree tree;
+  return check_table(table, points, options, tree);
 }
 
 TreeVerdict verify_tree(const InOrderTree& tree, PointView points, const VerifyTreeOptions& options) {
   check_facts(tree.facts, points);
   const std::uint64_t count = tree.index.size();
-  if (tree.split_dim.size() != count || tree.points.rows() != count) {
-    return refused(count, fmt::format("the arrays differ in length: {} indices, {} points, {} split dimensions", count,
-                                      tree.points.rows(), tree.split_dim.size()));
-  }
-  if (count > 0 && (tree.points.dims() != tree.facts.dims || tree.points.dtype() != tree.facts.dtype)) {
-    return refused(count, fmt::format("the coordinates are {} with {} dims, but should be {} with {}",
-                                      name_of(tree.points.dtype()), tree.points.dims(), name_of(tree.facts.dtype),
-                                      tree.facts.dims));
-  }
+  if (std::string wrong = check_arrays(tree); !wrong.empty()) return refused(count, std::move(wrong));
   return with_memory(count, [&] {
     std::string wrong = check_points(tree.index, tree.facts, points, options,
                                      [](std::uint64_t position) { return fmt::format("position {}", position); });
@@ -411,8 +581,25 @@ TreeVerdict verify_tree(const InOrderTree& tree, PointView points, const VerifyT
                                            : check_coordinates<double>(tree, points, options.threads);
     }
     if (!wrong.empty()) return refused(count, std::move(wrong));
-    return check_order(ClaimedTree{tree.facts, tree.index, tree.split_dim, {}}, tree.points.view(), options);
+    return check_order({tree.facts, tree.index, tree.split_dim, {}}, tree.points.view(), options);
   });
+}
+
+TreeVerdict verify_tree_alone(const InOrderTree& tree, const VerifyTreeOptions& options) {
+  const std::uint64_t count = tree.index.size();
+  if (std::string wrong = check_arrays(tree); !wrong.empty()) return refused(count, std::move(wrong));
+  return with_memory(count, [&] {
+    std::string wrong = check_positions(tree, options.threads);
+    if (!wrong.empty()) return refused(count, std::move(wrong));
+    return check_order({tree.facts, tree.index, tree.split_dim, {}}, tree.points.view(), options);
+  });
+}
+
+InOrderTree in_order(const NodeTable& table, PointView points, const VerifyTreeOptions& options) {
+  InOrderTree tree;
+  const TreeVerdict verdict = check_table(table, points, options, tree);
+  if (!verdict.first_violation.empty()) throw BadData("the tree is wrong: " + verdict.first_violation);
+  return tree;
 }
 
 }  // namespace kith::apps::inline v0

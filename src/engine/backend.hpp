@@ -5,6 +5,7 @@
 #include "engine/device_labels.hpp"
 #include "engine/device_trees.hpp"
 #include "engine/index_file/index_file.hpp"
+#include "engine/kd_tree/kd_order.hpp"
 #include "engine/kd_tree/kd_tree.hpp"
 #include "engine/non_finite.hpp"
 #include "engine/object_searcher.hpp"
@@ -40,6 +41,9 @@ struct BuildRequest {
   CoverBuilder builder = CoverBuilder::batch;
   std::uint32_t leaf_size = 0;  ///< 0: the engine's own choice
   std::vector<T> period = {};   ///< per axis, infinity where it does not wrap; empty if none does
+  /// The k-d tree on the CPU only: `rows` are those of the order, which is taken over; null: they are in the order of
+  /// their numbers.
+  const KdOrder<T>* order = nullptr;
   Device device = {};
   RunOptions run;
 };

@@ -35,6 +35,7 @@ bool tree_pays(const EngineRequest& wanted) {
 
 /// Whether so few queries come that a scan is done before a tree is built.
 bool queries_are_few(const EngineRequest& wanted) {
+  if (wanted.has_tree && wanted.dims <= kMostCertainDims) return false;
   if (is_for_gpu(wanted)) return wanted.queries > 0 && wanted.queries < kQueriesWhileBuildingOnGpu * wanted.dims;
   return wanted.queries > 0 && wanted.queries < kScannedWhileBuilding / std::max(wanted.dims, 1u);
 }

@@ -20,6 +20,7 @@ struct EngineRequest {
   Device points_on = {};      ///< where the points are
   Metric metric = {};
   CoverBuilder builder = CoverBuilder::batch;
+  bool has_tree = false;  ///< a k-d tree of the points is there and need not be built
 };
 
 struct Choice {

@@ -1,5 +1,5 @@
-// The part of the facade that builds: chooses engine and device, finds bad rows, copies and normalises where needed,
-// and asks the backend for a searcher. Also what a build will take.
+// The part of the facade that builds, from points or from an exported tree: chooses engine and device, finds bad rows,
+// copies and normalises where needed, and asks the backend for a searcher. Also what a build will take.
 #include "core/dispatch.hpp"
 #include "engine/backend.hpp"
 #include "engine/choose_engine.hpp"
@@ -13,17 +13,65 @@
 #include "engine/with_memory.hpp"
 #include "runtime/progress_meter.hpp"
 
+#include <kith/apps/take_rows.hpp>
+#include <kith/apps/tree_export.hpp>
+#include <kith/apps/verify_tree.hpp>
 #include <kith/error.hpp>
 #include <kith/index.hpp>
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <utility>
 
 namespace kith::inline v0 {
 namespace {
 
 using engine::PreparedRows;
+
+/// The points of an exported tree, with numbers without gaps.
+class TreePoints {
+ public:
+  explicit TreePoints(const apps::InOrderTree& tree) : tree_(tree), numbers_(tree.index) {
+    if (tree.index.size() == tree.facts.rows) return;
+    std::vector<std::uint64_t> bits(tree.facts.rows / 64 + 1), before(bits.size());
+    for (const std::uint32_t row : tree.index) bits[row / 64] |= std::uint64_t{1} << (row % 64);
+    for (std::size_t word = 0; word + 1 < bits.size(); ++word) {
+      before[word + 1] = before[word] + static_cast<std::uint64_t>(std::popcount(bits[word]));
+    }
+    ranks_.resize(tree.index.size());
+    original_.resize(tree.index.size());
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      const std::uint32_t row = tree.index[i];
+      const std::uint64_t lower = bits[row / 64] & ((std::uint64_t{1} << (row % 64)) - 1);
+      ranks_[i] = static_cast<std::uint32_t>(before[row / 64] + static_cast<std::uint64_t>(std::popcount(lower)));
+      original_[ranks_[i]] = row;
+    }
+    numbers_ = ranks_;
+  }
+
+  TreePoints(const TreePoints&) = delete;
+
+  /// In the order of the tree.
+  PointView view() const { return tree_.points.view(); }
+  std::span<const std::uint32_t> numbers() const { return numbers_; }
+  const std::vector<std::uint32_t>& original() const { return original_; }
+  template <typename T>
+  engine::KdOrder<T> order() const {
+    return {view().row<T>(0), numbers_.data(), tree_.split_dim.data(), tree_.facts.middle == apps::Middle::left};
+  }
+  /// In the order of their numbers.
+  PointSet by_number(int threads) const {
+    std::vector<std::uint32_t> places(numbers_.size());
+    for (std::size_t i = 0; i < places.size(); ++i) places[numbers_[i]] = static_cast<std::uint32_t>(i);
+    return apps::take_rows(view(), places, threads);
+  }
+
+ private:
+  const apps::InOrderTree& tree_;
+  std::vector<std::uint32_t> ranks_, original_;  ///< empty if all points are in the tree
+  std::span<const std::uint32_t> numbers_;
+};
 
 template <typename T>
 engine::BuildRequest<T> request_for(const IndexState& state, const BuildOptions& options) {
@@ -68,18 +116,24 @@ bool build_from_points_as_they_lie(IndexState& state, PointView points, const Bu
   }
 }
 
-/// `points` are in host memory.
+/// `points` are in host memory; those of `tree`, unless it is null, in its order.
 template <typename T>
-void build_from_clean_rows(IndexState& state, PointView points, const BuildOptions& options) {
+void build_from_clean_rows(IndexState& state, PointView points, const BuildOptions& options, const TreePoints* tree) {
   std::vector<T> lengths = engine::period_lengths<T>(options.period, points.dims(), options.metric);
   if (!lengths.empty() && !state.preparation.is_plain()) {
     throw UsageError("period: periodic axes and metric_params do not go together");
   }
-  PreparedRows<T> rows = engine::prepare_rows<T>(points, {.what = "points",
-                                                          .map = state.preparation.map(),
-                                                          .skip_nonfinite = options.skip_nonfinite,
-                                                          .side_by_side = true,
-                                                          .threads = options.threads});
+  PreparedRows<T> rows;
+  if (tree != nullptr) {  // these were checked
+    rows.rows = points.row<T>(0);
+    rows.count = points.rows();
+  } else {
+    rows = engine::prepare_rows<T>(points, {.what = "points",
+                                            .map = state.preparation.map(),
+                                            .skip_nonfinite = options.skip_nonfinite,
+                                            .side_by_side = true,
+                                            .threads = options.threads});
+  }
   engine::require_inside_period(rows.rows, rows.count, lengths, rows.clean, options.threads);
   state.period.assign(lengths.begin(), lengths.end());
   state.clean = rows.count;
@@ -87,6 +141,8 @@ void build_from_clean_rows(IndexState& state, PointView points, const BuildOptio
   engine::BuildRequest<T> request = request_for<T>(state, options);
   request.rows = rows.rows;
   request.period = std::move(lengths);
+  const engine::KdOrder<T> order = tree == nullptr ? engine::KdOrder<T>() : tree->order<T>();
+  if (tree != nullptr) request.order = &order;
   state.searcher = engine::backend_of(state.device).build(request);
 }
 
@@ -142,7 +198,12 @@ core::RowPreparation preparation_for(PointView points, const BuildOptions& optio
 }
 
 std::shared_ptr<IndexState> build_chosen(const engine::Choice& choice, PointView points,
-                                         const core::RowPreparation& preparation, const BuildOptions& options) {
+                                         const core::RowPreparation& preparation, const BuildOptions& options,
+                                         const TreePoints* tree) {
+  if (tree != nullptr && !(choice.engine == Engine::kd_tree && choice.device == Device::cpu())) {
+    const PointSet rows = tree->by_number(options.threads);
+    return build_chosen(choice, rows.view(), preparation, options, nullptr);
+  }
   auto state = std::make_shared<IndexState>();
   state->rows = points.rows();
   state->dtype = points.dtype();
@@ -158,7 +219,7 @@ std::shared_ptr<IndexState> build_chosen(const engine::Choice& choice, PointView
       using T = decltype(zero);
       if (build_from_points_as_they_lie<T>(*state, points, options)) return;
       const engine::HostView host(points, options.threads);
-      build_from_clean_rows<T>(*state, host.view(), options);
+      build_from_clean_rows<T>(*state, host.view(), options, tree);
     });
   });
   return state;
@@ -178,10 +239,12 @@ engine::PreparedRows<T> probes_of(const IndexState& state, PointView points, con
       {.what = "points", .map = state.preparation.map(), .side_by_side = true, .threads = options.threads});
 }
 
-/// Builds what was chosen; a tree that was to be measured gives way to brute force if it does not prune.
+/// Builds what was chosen; a tree that was to be measured gives way to brute force if it does not prune. `points` are
+/// those of `tree` in its order, unless it is null.
 std::shared_ptr<IndexState> build_state(engine::Choice choice, PointView points,
-                                        const core::RowPreparation& preparation, const BuildOptions& options) {
-  std::shared_ptr<IndexState> state = build_chosen(choice, points, preparation, options);
+                                        const core::RowPreparation& preparation, const BuildOptions& options,
+                                        const TreePoints* tree) {
+  std::shared_ptr<IndexState> state = build_chosen(choice, points, preparation, options, tree);
   if (!choice.is_measured) return state;
   if (state->left_out_rows()) {  // which points the tree has is not worth finding out
     choice.change_engine(Engine::kd_tree, "not measured, because rows were left out");
@@ -204,7 +267,42 @@ std::shared_ptr<IndexState> build_state(engine::Choice choice, PointView points,
     return state;
   }
   state.reset();  // its memory is free before the other index is made
-  return build_chosen(choice, points, preparation, options);
+  return build_chosen(choice, points, preparation, options, tree);
+}
+
+/// The tree was checked.
+std::shared_ptr<IndexState> state_from_tree(const apps::InOrderTree& tree, const BuildOptions& options) {
+  engine::require_shape(tree.facts.rows, tree.facts.dims);
+  engine::require_build_options(options);
+  const runtime::Watched watched(&options.progress, "building");
+  const TreePoints points = engine::with_memory(tree.points.bytes(), "the index", [&] { return TreePoints(tree); });
+  const bool is_plain = options.metric_params.empty() && core::has_plain_rows(options.metric);
+  // What is computed from all points depends on their order.
+  const PointSet by_number = is_plain ? PointSet() : points.by_number(options.threads);
+  PointView view = is_plain ? points.view() : by_number.view();
+  if (view.rows() == 0) view = PointView(nullptr, tree.facts.dtype, 0, tree.facts.dims, tree.facts.dims);
+  core::visit_dtype(view.dtype(), [&](auto zero) {  // here, because now the caller's numbers are at hand
+    using T = decltype(zero);
+    const std::vector<T> lengths = engine::period_lengths<T>(options.period, view.dims(), options.metric);
+    const engine::CleanRows rows{false, {tree.index.begin(), tree.index.end()}};
+    if (is_plain) engine::require_inside_period(view.row<T>(0), view.rows(), lengths, rows, options.threads);
+  });
+  const core::RowPreparation preparation = preparation_for(view, options);
+  engine::EngineRequest wanted =
+      engine_request_for(view.rows(), preparation.map().searched_dims(), view.device(), options);
+  wanted.has_tree = is_plain;
+  engine::Choice choice = engine::timed_choice(options.times, [&] { return choose(wanted, view.dtype(), options); });
+  try {
+    const auto state = engine::make_or_fall_back(options.device, choice, options.times, [&](const auto& chosen) {
+      return build_state(chosen, view, preparation, options, is_plain ? &points : nullptr);
+    });
+    state->rows = tree.facts.rows;
+    state->original = points.original();
+    return state;
+  } catch (const BadRow& bad) {  // of rows that are prepared; these lie in the order of their numbers
+    if (points.original().empty()) throw;
+    throw BadRow(bad.array(), points.original()[bad.row()], bad.column(), bad.problem());
+  }
 }
 
 }  // namespace
@@ -220,8 +318,20 @@ Index Index::build(PointView points, const BuildOptions& options) {
                   points.dtype(), options);
   });
   return engine::make_or_fall_back(options.device, choice, options.times, [&](const engine::Choice& chosen) {
-    return Index(build_state(chosen, points, preparation, options));
+    return Index(build_state(chosen, points, preparation, options, nullptr));
   });
+}
+
+Index Index::from_tree(const apps::InOrderTree& tree, const BuildOptions& options) {
+  const engine::TotalTime total(options.times);
+  const apps::TreeVerdict verdict = apps::verify_tree_alone(tree, {options.threads, options.progress});
+  if (!verdict.first_violation.empty()) throw BadData("the tree is wrong: " + verdict.first_violation);
+  return Index(state_from_tree(tree, options));
+}
+
+Index Index::from_tree(const apps::NodeTable& table, PointView points, const BuildOptions& options) {
+  const engine::TotalTime total(options.times);
+  return Index(state_from_tree(apps::in_order(table, points, {options.threads, options.progress}), options));
 }
 
 BuildPlan Index::plan(std::uint64_t rows, std::uint32_t dims, DType dtype, const BuildOptions& options) {

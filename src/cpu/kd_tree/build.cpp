@@ -1,5 +1,8 @@
 // See build.hpp. Each node is split by split_records. The nodes of the top levels use all threads one after the other,
 // then every subtree is a task. Up to 8 dims the records are sorted in the very memory of the leaf blocks.
+//
+// Points in the order of another tree are not split: a node here takes the subtree of a node there. The other tree has
+// a point at each node, and these points fill the places that its smaller subtrees leave free.
 #include "cpu/kd_tree/build.hpp"
 
 #include "core/dispatch.hpp"
@@ -101,9 +104,32 @@ class Builder {
                             Subtree task(tree_, below, geometry.first(level, j + 1) - geometry.first(level, j));
                             build_subtree(level, j, boxes[j].data(), task.boxes.data(), task);
                           });
-    while (level-- > 0) {
-      for (std::uint64_t j = 0; j < (std::uint64_t{1} << level); ++j) join_children(level, j);
+    join_top(level);
+  }
+
+  /// The same from points in the order of a tree; `record_at(i)` gives the record of the one at place i.
+  template <typename RecordAt>
+  void run_in_order(const KdOrder<T>& order, const RecordAt& record_at) {
+    const core::KdGeometry& geometry = tree_.geometry;
+    allocate_boxes();
+    std::uint32_t top = 0;
+    while (top < std::min(geometry.levels, kTopLevels) && geometry.points >> top > kTaskPoints) ++top;
+    std::vector<OrderedNode> nodes = {{.last = geometry.points}};
+    for (std::uint32_t level = 0; level < top; ++level) {
+      std::vector<OrderedNode> next;
+      for (std::uint64_t j = 0; j < nodes.size(); ++j) {
+        const auto [left, right] = split_in_order(order, level, j, nodes[j]);
+        next.insert(next.end(), {left, right});
+      }
+      nodes = std::move(next);
     }
+    runtime::parallel_for(nodes.size(),
+                          {.threads = options_.threads, .stage = "building", .progress = options_.progress},
+                          [&](std::uint64_t j) {
+                            Subtree task(tree_, 0, 0);
+                            arrange_subtree(order, record_at, top, j, nodes[j], task);
+                          });
+    join_top(top);
   }
 
  private:
@@ -123,6 +149,59 @@ class Builder {
     LeafOrder order;
     std::vector<Record> records;  ///< of one leaf
   };
+
+  /// What a node takes of the other tree: the places [first, last) of a subtree, and some above it. Sizes of nodes on
+  /// one level differ by one at most in both trees, so that there are never more than two such points; three where
+  /// they are divided among children.
+  struct OrderedNode {
+    std::uint64_t first = 0, last = 0;
+    std::array<std::uint64_t, 3> above = {};
+    std::uint32_t count = 0;  ///< of `above`
+  };
+
+  /// The children of a node. Those points above their subtrees that are first in the split dimension go to the left.
+  std::pair<OrderedNode, OrderedNode> split_in_order(const KdOrder<T>& order, std::uint32_t level, std::uint64_t j,
+                                                     OrderedNode node) {
+    const core::KdGeometry& geometry = tree_.geometry;
+    const std::uint64_t size = node.last - node.first;
+    const std::uint64_t middle = node.first + (size - (size > 0 && order.left_middle ? 1 : 0)) / 2;
+    OrderedNode left{.first = node.first, .last = middle}, right{.first = middle, .last = node.last};
+    std::uint32_t d = 0;
+    if (size > 0) {
+      d = order.split_dims[middle];
+      node.above[node.count++] = middle;
+      right.first = middle + 1;
+    }
+    const auto value_at = [&](std::uint64_t place) { return order.rows[place * tree_.dims + d]; };
+    std::sort(node.above.begin(), node.above.begin() + node.count,
+              [&](std::uint64_t a, std::uint64_t b) { return value_at(a) < value_at(b); });
+    const std::uint64_t left_size = geometry.first(level + 1, 2 * j + 1) - geometry.first(level, j);
+    const std::uint64_t to_left = left_size - (left.last - left.first);
+    for (std::uint32_t i = 0; i < node.count; ++i) {
+      OrderedNode& child = i < to_left ? left : right;
+      child.above[child.count++] = node.above[i];
+    }
+    const std::uint64_t number = core::KdGeometry::node(level, j);
+    storage_.split_dims[number] = static_cast<std::uint16_t>(d);
+    storage_.split_values[number] = size > 0 ? without_sign_of_zero(value_at(middle)) : T(0);
+    return {left, right};
+  }
+
+  template <typename RecordAt>
+  void arrange_subtree(const KdOrder<T>& order, const RecordAt& record_at, std::uint32_t level, std::uint64_t j,
+                       const OrderedNode& node, Subtree& task) {
+    if (level == tree_.geometry.levels) {
+      Record* record = records_ + tree_.geometry.first(level, j);
+      for (std::uint64_t place = node.first; place < node.last; ++place) *record++ = record_at(place);
+      for (std::uint32_t i = 0; i < node.count; ++i) *record++ = record_at(node.above[i]);
+      write_leaf(j, task.order, task.records.data());
+      return;
+    }
+    const auto [left, right] = split_in_order(order, level, j, node);
+    arrange_subtree(order, record_at, level + 1, 2 * j, left, task);
+    arrange_subtree(order, record_at, level + 1, 2 * j + 1, right, task);
+    join_children(level, j);
+  }
 
   /// Splits the first levels, sets `level` to the first one that is left, returns its boxes.
   std::vector<std::vector<T>> split_top(std::uint32_t& level) {
@@ -313,6 +392,13 @@ class Builder {
     smallest_[node] = size == 0 ? core::kNoPoint : indices[0];
   }
 
+  /// The nodes above `level`.
+  void join_top(std::uint32_t level) {
+    while (level-- > 0) {
+      for (std::uint64_t j = 0; j < (std::uint64_t{1} << level); ++j) join_children(level, j);
+    }
+  }
+
   void join_children(std::uint32_t level, std::uint64_t j) {
     const std::uint64_t node = core::KdGeometry::node(level, j), left = 2 * node + 1, right = left + 1;
     T* box = boxes_.data() + node * 2 * tree_.dims;
@@ -332,11 +418,24 @@ class Builder {
   KdBuildOptions options_;
 };
 
-}  // namespace
+template <typename Record, typename T>
+Record record_of(const T* row, std::uint32_t index) {
+  Record record;
+  std::copy_n(row, record.x.size(), record.x.begin());
+  record.index = index;
+  return record;
+}
 
+/// The place of a point in the order of a tree; its number is another.
 template <typename T>
-KdTree<T> build_kd_tree(const T* rows, std::uint64_t count, std::uint32_t dims, const KdBuildOptions& options) {
-  auto storage = std::make_shared<KdStorage<T>>();
+struct OrderRecords : split::IndexRecords<T> {
+  const std::uint32_t* numbers;
+  std::uint32_t index_of(const std::uint32_t& record) const { return numbers[record]; }
+};
+
+/// Arrays of the right size, of which the builder fills those of the nodes.
+template <typename T>
+KdTree<T> empty_tree(KdStorage<T>& storage, std::uint64_t count, std::uint32_t dims, const KdBuildOptions& options) {
   KdTree<T> tree;
   tree.geometry = core::KdGeometry::of(count, options.leaf_size);
   tree.dims = dims;
@@ -345,14 +444,22 @@ KdTree<T> build_kd_tree(const T* rows, std::uint64_t count, std::uint32_t dims, 
   tree.point_bytes = KdTree<T>::point_bytes_of(dims);
   const std::uint64_t leaves = tree.geometry.leaves();
   const std::uint64_t block_bytes = count * tree.point_bytes;
-  storage->blocks = runtime::LargeBuffer(block_bytes + kBlockSlack);
-  std::memset(storage->blocks.data() + block_bytes, 0, kBlockSlack);
-  storage->split_dims.resize(leaves - 1);
-  storage->split_values.resize(leaves - 1);
-  tree.blocks = {storage->blocks.data(), block_bytes};
-  tree.split_dims = storage->split_dims;
-  tree.split_values = storage->split_values;
+  storage.blocks = runtime::LargeBuffer(block_bytes + kBlockSlack);
+  std::memset(storage.blocks.data() + block_bytes, 0, kBlockSlack);
+  storage.split_dims.resize(leaves - 1);
+  storage.split_values.resize(leaves - 1);
+  tree.blocks = {storage.blocks.data(), block_bytes};
+  tree.split_dims = storage.split_dims;
+  tree.split_values = storage.split_values;
+  return tree;
+}
 
+}  // namespace
+
+template <typename T>
+KdTree<T> build_kd_tree(const T* rows, std::uint64_t count, std::uint32_t dims, const KdBuildOptions& options) {
+  auto storage = std::make_shared<KdStorage<T>>();
+  KdTree<T> tree = empty_tree(*storage, count, dims, options);
   core::visit_dims(dims, [&](auto constant_dims) {
     constexpr std::uint32_t D = constant_dims.value;
     if constexpr (D == core::kRuntimeDims) {
@@ -365,10 +472,31 @@ KdTree<T> build_kd_tree(const T* rows, std::uint64_t count, std::uint32_t dims, 
       static_assert(sizeof(Record) == (D * sizeof(T) + 4 + sizeof(T) - 1) / sizeof(T) * sizeof(T));
       auto* records = reinterpret_cast<Record*>(storage->blocks.data());
       Builder<T, Access>(tree, *storage, {}, records, options).run([rows](std::uint64_t i) {
-        Record record;
-        std::copy_n(rows + i * D, D, record.x.begin());
-        record.index = static_cast<std::uint32_t>(i);
-        return record;
+        return record_of<Record>(rows + i * D, static_cast<std::uint32_t>(i));
+      });
+    }
+  });
+  tree.owner = std::move(storage);
+  return tree;
+}
+
+template <typename T>
+KdTree<T> arrange_kd_tree(const KdOrder<T>& order, std::uint64_t count, std::uint32_t dims,
+                          const KdBuildOptions& options) {
+  auto storage = std::make_shared<KdStorage<T>>();
+  KdTree<T> tree = empty_tree(*storage, count, dims, options);
+  core::visit_dims(dims, [&](auto constant_dims) {
+    constexpr std::uint32_t D = constant_dims.value;
+    if constexpr (D == core::kRuntimeDims) {
+      std::vector<std::uint32_t> records(count);
+      Builder<T, OrderRecords<T>>(tree, *storage, {{order.rows, dims}, order.numbers}, records.data(), options)
+          .run_in_order(order, [](std::uint64_t place) { return static_cast<std::uint32_t>(place); });
+    } else {
+      using Access = split::PointRecords<T, D>;
+      using Record = typename Access::Record;
+      auto* records = reinterpret_cast<Record*>(storage->blocks.data());
+      Builder<T, Access>(tree, *storage, {}, records, options).run_in_order(order, [&](std::uint64_t place) {
+        return record_of<Record>(order.rows + place * D, order.numbers[place]);
       });
     }
   });
@@ -392,5 +520,7 @@ template std::uint64_t kd_build_storage<float>(const core::KdGeometry&, std::uin
 template std::uint64_t kd_build_storage<double>(const core::KdGeometry&, std::uint32_t, int);
 template KdTree<float> build_kd_tree(const float*, std::uint64_t, std::uint32_t, const KdBuildOptions&);
 template KdTree<double> build_kd_tree(const double*, std::uint64_t, std::uint32_t, const KdBuildOptions&);
+template KdTree<float> arrange_kd_tree(const KdOrder<float>&, std::uint64_t, std::uint32_t, const KdBuildOptions&);
+template KdTree<double> arrange_kd_tree(const KdOrder<double>&, std::uint64_t, std::uint32_t, const KdBuildOptions&);
 
 }  // namespace kith::cpu

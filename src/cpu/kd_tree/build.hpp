@@ -2,12 +2,15 @@
 #pragma once
 
 #include "cpu/kd_tree/kd_tree.hpp"
+#include "engine/kd_tree/kd_order.hpp"
 
 #include <kith/progress.hpp>
 
 #include <cstdint>
 
 namespace kith::cpu {
+
+using engine::KdOrder;
 
 struct KdBuildOptions {
   std::uint32_t leaf_size = 16;
@@ -21,6 +24,13 @@ struct KdBuildOptions {
 /// every thread count. Throws std::bad_alloc.
 template <typename T>
 KdTree<T> build_kd_tree(const T* rows, std::uint64_t count, std::uint32_t dims, const KdBuildOptions& options);
+
+/// A tree over points in the order of another one, as engine/kd_tree/kd_order.hpp says: each node takes the points of a
+/// subtree, so nothing is compared or moved around. Boxes are tight, and the smallest numbers are right, whatever the
+/// order: searches give what they give on the contract's tree, and as fast if the other tree is a good one. O(n).
+template <typename T>
+KdTree<T> arrange_kd_tree(const KdOrder<T>& order, std::uint64_t count, std::uint32_t dims,
+                          const KdBuildOptions& options);
 
 /// The most memory that build_kd_tree takes beyond the finished tree.
 template <typename T>

@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -39,11 +40,8 @@ class KdSearch final : public engine::Searcher<T> {
   explicit KdSearch(const engine::BuildRequest<T>& request)
       : metric_(request.metric),
         lengths_(request.period),
-        tree_(build_kd_tree(request.rows, request.count, request.dims,
-                            {.leaf_size = engine::leaf_size_of(request.leaf_size, request.dims),
-                             .cycles = request.split == SplitRule::cycle,
-                             .threads = request.run.threads,
-                             .progress = request.run.progress})),
+        tree_(make_tree(request)),
+        is_contracts_(request.order == nullptr),
         without_tiny_(search_without_tiny(request.run.threads)) {}
   explicit KdSearch(const engine::LoadRequest& request)
       : metric_(request.file.facts().metric),
@@ -66,14 +64,16 @@ class KdSearch final : public engine::Searcher<T> {
     count_in_boxes(tree_, boxes, run, counts);
   }
   void copy_rows(T* rows, int threads) const override { engine::copy_tree_rows(tree_, rows, threads); }
-  void save(engine::IndexFileWriter& writer, const RunOptions&) const override { engine::save_tree(tree_, writer); }
+  void save(engine::IndexFileWriter& writer, const RunOptions& run) const override {
+    engine::save_tree(contracts(run).tree_, writer);
+  }
 
   std::uint64_t memory_bytes() const override {
     return tree_.memory_bytes() + (without_tiny_ ? without_tiny_->memory_bytes() : 0);
   }
   std::string describe() const override {
-    return fmt::format("k-d tree: {} points of {} dims, {} levels, {} leaves of up to {} points ({}), {} bytes",
-                       tree_.geometry.points, tree_.dims, tree_.geometry.levels, tree_.geometry.leaves(),
+    return fmt::format("k-d tree{}: {} points of {} dims, {} levels, {} leaves of up to {} points ({}), {} bytes",
+                       is_contracts_ ? "" : " in the order of another", tree_.geometry.points, tree_.dims, tree_.geometry.levels, tree_.geometry.leaves(),
                        tree_.geometry.most_per_leaf(), instruction_set(), memory_bytes());
   }
   std::string explain(const engine::SearchShape& shape) const override {
@@ -210,9 +210,35 @@ class KdSearch final : public engine::Searcher<T> {
     });
   }
 
+  static KdTree<T> make_tree(const engine::BuildRequest<T>& request) {
+    const KdBuildOptions options{.leaf_size = engine::leaf_size_of(request.leaf_size, request.dims),
+                                 .cycles = request.split == SplitRule::cycle,
+                                 .threads = request.run.threads,
+                                 .progress = request.run.progress};
+    if (request.order == nullptr) return build_kd_tree(request.rows, request.count, request.dims, options);
+    return arrange_kd_tree(*request.order, request.count, request.dims, options);
+  }
+
+  /// The searcher with the contract's tree over the same points: what approximate searches find depends on the tree,
+  /// and so does a file. Built when it is first needed.
+  const KdSearch& contracts(const RunOptions& run) const {
+    if (is_contracts_) return *this;
+    std::call_once(contracts_made_, [&] {
+      std::vector<T> rows(tree_.geometry.points * tree_.dims);
+      engine::copy_tree_rows(tree_, rows.data(), run.threads);
+      const KdBuildOptions options{tree_.leaf_size, tree_.cycles, run.threads, run.progress};
+      contracts_ = std::make_unique<KdSearch>(build_kd_tree(rows.data(), tree_.geometry.points, tree_.dims, options),
+                                              metric_, lengths_);
+    });
+    return *contracts_;
+  }
+
   Metric metric_;
   std::vector<T> lengths_;  ///< of periodic axes; empty: plain axes
   KdTree<T> tree_;
+  bool is_contracts_ = true;  ///< the tree
+  mutable std::once_flag contracts_made_;
+  mutable std::unique_ptr<KdSearch> contracts_;
   std::unique_ptr<const KdSearch> without_tiny_;  ///< takes the place of `tree_` where it is there
 };
 
@@ -303,6 +329,9 @@ void KdSearch<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRu
     return with_queries_without_tiny(queries, [&](const QueryBatch<T>& changed) {
       without_tiny_->knn(changed, k, rules, run, indices, reduced, exact);
     });
+  }
+  if (!is_contracts_ && !rules.is_exact() && !rules.is_probe) {
+    return contracts(run).knn(queries, k, rules, run, indices, reduced, exact);
   }
   const auto alone = [&](std::uint64_t query, const T* row) {
     const bool is_certain = knn_alone(queries, query, row, k, rules, indices + query * k, reduced + query * k);

@@ -56,6 +56,7 @@ Pruning measure_pruning(const Searcher<T>& tree, Device device, const T* rows, s
   pruning.asked = kProbes;
   pruning.share = share_that_pays<T>(device, points, dims);
   KnnRules<T> rules;
+  rules.is_probe = true;
   rules.max_leaves = std::max(1u, static_cast<std::uint32_t>(pruning.share * static_cast<double>(geometry.leaves())));
   constexpr std::uint32_t kEntries = kProbedNeighbors + 1;  // the point itself is one
   std::vector<std::uint32_t> indices(kProbes * kEntries);
