@@ -79,9 +79,8 @@ io::PointFile read_tree_points(const std::string& path, const io::ReadOptions& o
   io::PointFile file;
   file.format = io::Format::npz;
   file.points = Index::from_tree(*in_order, build).points(options.threads);
-  output.explanation(fmt::format("read {}: tree in order, {} of {}, {}, {}", path,
-                                 counted(file.points.rows(), "point"), counted(file.points.dims(), "dimension"),
-                                 name_of(file.points.dtype()),
+  output.explanation(fmt::format("read {}: tree in order, {} of {}, {}, {}", path, counted(file.points.rows(), "point"),
+                                 counted(file.points.dims(), "dimension"), name_of(file.points.dtype()),
                                  readable_bytes(static_cast<double>(file.points.bytes()))));
   return file;
 }

@@ -86,8 +86,8 @@ void PointSource::require_flags(const SourceInput& input, bool is_index) const {
 void PointSource::read_tree(const SourceInput& input) {
   const SearchFlags& flags = input.flags;
   const auto refuse = [&](const std::string& flag) {
-    throw UsageError(fmt::format("{} is a tree; leave {} out, or search the points that it was made from",
-                                 flags.points_path, flag));
+    throw UsageError(
+        fmt::format("{} is a tree; leave {} out, or search the points that it was made from", flags.points_path, flag));
   };
   if (flags.build.split != SplitRule::widest) refuse("--split");
   tree_ = io::read_tree(flags.points_path);
@@ -97,9 +97,10 @@ void PointSource::read_tree(const SourceInput& input) {
     refuse(fmt::format("--dtype {}", name_of(*flags.read.dtype)));
   }
   if (is_table && flags.table_points.empty()) {
-    throw UsageError(fmt::format("{} is a node table, which holds no coordinates; give --points the file that it was "
-                                 "made from",
-                                 flags.points_path));
+    throw UsageError(
+        fmt::format("{} is a node table, which holds no coordinates; give --points the file that it was "
+                    "made from",
+                    flags.points_path));
   }
   if (is_table) {
     io::ReadOptions read = flags.read;
@@ -215,6 +216,10 @@ void PointSource::add_skipped(nlohmann::ordered_json& report, const Index& index
 
 std::string PointSource::skipped_text(const Index& index) const {
   if (index.skipped() == 0 && skipped_queries(index) == 0) return "";
+  if (tree_ && skipped_queries_.value_or(0) == 0) {
+    return fmt::format("{} of the {} that the tree was made from are not in it", readable_count(index.skipped()),
+                       counted(index.size(), "point"));
+  }
   return fmt::format("{} and {} with NaN or infinity were left out", counted(index.skipped(), "point"),
                      counted(skipped_queries(index), "query", "queries"));
 }

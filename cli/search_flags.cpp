@@ -153,6 +153,11 @@ void wrap_input(io::PointFile& file, const std::string& path, const std::vector<
                           outside == 1 ? "was" : "were"));
 }
 
+Flag table_points_flag(SearchFlags& flags) {
+  return {"--points", "FILE", "POINTS is a node table from kith export: the points that it was made from",
+          &flags.table_points};
+}
+
 Flag skip_nonfinite_flag(SearchFlags& flags) {
   return {"--skip-nonfinite", "", "skip rows with NaN, infinity or missing values; other rows keep their numbers",
           [&flags](const std::string&) {
@@ -161,25 +166,23 @@ Flag skip_nonfinite_flag(SearchFlags& flags) {
 }
 
 FlagGroup search_flags(SearchFlags& flags) {
-  return {
-      "Searching",
-      {engine_flag(flags.build.engine),
-       device_flag(flags.build.device),
-       threads_flag(
-           [&flags](int threads) { flags.search.threads = flags.build.threads = flags.read.threads = threads; }),
-       any_metric_flag(flags.build.metric, flags.sequences, &flags.metric_given),
-       metric_params_flag(flags.build.metric_params),
-       {"--squared", "", "l2: report squared distances", &flags.search.squared},
-       {"--exclude-self", "", "without QUERIES: do not report a point as its own neighbour",
-        &flags.search.exclude_self},
-       skip_nonfinite_flag(flags),
-       period_flag(flags.axes, flags.build.period),
-       leaf_size_flag(flags.build),
-       split_flag(flags.build),
-       builder_flag(flags.build),
-       {"--map", "", "POINTS is an index file that you trust: map it into memory without checking it", &flags.map},
-       {"--points", "FILE", "POINTS is a node table from kith export: the points that it was made from",
-        &flags.table_points}}};
+  return {"Searching",
+          {engine_flag(flags.build.engine),
+           device_flag(flags.build.device),
+           threads_flag(
+               [&flags](int threads) { flags.search.threads = flags.build.threads = flags.read.threads = threads; }),
+           any_metric_flag(flags.build.metric, flags.sequences, &flags.metric_given),
+           metric_params_flag(flags.build.metric_params),
+           {"--squared", "", "l2: report squared distances", &flags.search.squared},
+           {"--exclude-self", "", "without QUERIES: do not report a point as its own neighbour",
+            &flags.search.exclude_self},
+           skip_nonfinite_flag(flags),
+           period_flag(flags.axes, flags.build.period),
+           leaf_size_flag(flags.build),
+           split_flag(flags.build),
+           builder_flag(flags.build),
+           {"--map", "", "POINTS is an index file that you trust: map it into memory without checking it", &flags.map},
+           table_points_flag(flags)}};
 }
 
 FlagGroup result_flags(SearchFlags& flags) {

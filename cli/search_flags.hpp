@@ -63,6 +63,8 @@ Flag builder_flag(BuildOptions& build);
 Flag period_flag(std::vector<apps::PeriodicAxis>& axes, std::vector<double>& lengths);
 /// --skip-nonfinite.
 Flag skip_nonfinite_flag(SearchFlags& flags);
+/// --points.
+Flag table_points_flag(SearchFlags& flags);
 /// --out, --json, --quiet, --explain.
 FlagGroup result_flags(SearchFlags& flags);
 /// One flag of search_flags, for commands that check or time a search.

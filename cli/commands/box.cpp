@@ -114,15 +114,17 @@ Command box_command() {
       "columns per dimension: all lower bounds, then all upper bounds. Bounds may be infinite; a box whose lower bound "
       "exceeds the upper one is empty. Rows are numbered from 0. All columns of BOXES are read, in the type of the "
       "points.";
-  command.arguments = {{"POINTS", "FILE", "the points to search; - is standard input", &search.points_path, true},
-                       {"BOXES", "FILE", "lower and upper bounds of the boxes", &search.queries_path, true}};
+  command.arguments = {
+      {"POINTS", "FILE", "the points to search, an index or a tree; - is standard input", &search.points_path, true},
+      {"BOXES", "FILE", "lower and upper bounds of the boxes", &search.queries_path, true}};
   command.groups = {
       {"What to find", {{"--count", "", "only count them: one number per box", &flags->count}, allow_flag(search)}},
       {"Searching",
        {engine_flag(search.build.engine), device_flag(search.build.device), threads_flag([&search](int threads) {
           search.search.threads = search.build.threads = search.read.threads = threads;
         }),
-        skip_nonfinite_flag(search), leaf_size_flag(search.build), split_flag(search.build)}},
+        skip_nonfinite_flag(search), leaf_size_flag(search.build), split_flag(search.build),
+        table_points_flag(search)}},
       input_flags(search.read),
       query_flags(search.query),
       result_flags(search)};

@@ -292,12 +292,12 @@ class KITH_EXPORT Index : public SearchIndex<Index, PointView> {
   /// DeviceError.
   static BuildPlan plan(std::uint64_t rows, std::uint32_t dims, DType dtype, const BuildOptions& options = {});
 
-  /// An index of the points of an exported tree, with the numbers that they have in it: answers are those of an index
-  /// of the points that it was made from; of a unique tree, without the points that were left out. The tree may be
-  /// anybody's; it is checked first (verify_tree_alone, or in_order for a table, which needs the points that it was made
-  /// from), and BadData names what is wrong with it. A k-d tree on the CPU takes the order over instead of building,
-  /// which takes O(n); every other choice of engine, device and metric builds from the points. Only an approximate
-  /// search, and saving, build the usual tree once. Throws as `build` does.
+  /// An index of the points of an exported tree, which may come from another program, with the numbers that they have
+  /// in it. Answers are those of an index of the points that it was made from; of a unique tree, without the points
+  /// that were left out. The tree is checked first (apps::verify_tree_alone; a table needs the points that it was made
+  /// from, see apps::in_order), and BadData names what is wrong with it. A k-d tree on the CPU takes the order over
+  /// instead of building, in O(n dims); every other choice of engine, device and metric builds from the points. Only
+  /// approximate searches, and saving, build the usual tree, once. Throws as `build` does.
   static Index from_tree(const apps::InOrderTree& tree, const BuildOptions& options = {});
   static Index from_tree(const apps::NodeTable& table, PointView points, const BuildOptions& options = {});
 

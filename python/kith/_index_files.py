@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _kith
 from ._arguments import as_text, as_threads, flat_bytes
+from ._arrays import as_rows
+from ._build_plan import build_options
 from ._objects import Bits, Sequences
 from ._paths import existing_path, new_path
 from ._progress import Progress, reporting
+from ._types import Engine, Metric
 
 if TYPE_CHECKING:
     from ._index import Index
@@ -22,7 +26,7 @@ _CONTENTS: dict[str, tuple[Any, Any]] = {
 
 
 class IndexFiles:
-    """`save`, `load`, `to_bytes`, `from_bytes`, and what pickle and copy ask for."""
+    """`save`, `load`, `from_tree`, `to_bytes`, `from_bytes`, and what pickle and copy ask for."""
 
     _low: Any
     _asked_device: str
@@ -85,6 +89,66 @@ class IndexFiles:
                 device,
                 lambda low, device: low.load(name, device=device, progress=report, **options),
             )
+
+    @classmethod
+    def from_tree(
+        cls,
+        path: Any,
+        points: Any = None,
+        *,
+        engine: Engine = "auto",
+        device: str = "auto",
+        metric: Metric = "l2",
+        leaf_size: int = 0,
+        period: Sequence[float] | None = None,
+        expected_queries: int = 0,
+        threads: int = 0,
+        progress: Progress = False,
+        metric_params: Any = None,
+    ) -> Index:
+        """An index of the points of a tree that ``kith export`` wrote, with their original numbers.
+
+        A k-d tree takes the order of that tree over, which is faster than building one. Answers
+        are those of an index of the original points. The tree is checked first; ValueError names
+        what is wrong with it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            An .npz file, of either layout; also one that another program made.
+        points : array_like of shape (n, dims), optional
+            Those that a node table was made from. A tree in order holds its own.
+        period : sequence of float, optional
+            One length for each axis.
+        engine, device, metric, leaf_size, expected_queries, threads, progress, metric_params
+            As in `Index`.
+
+        Examples
+        --------
+        >>> import numpy as np, kith, os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "tree.npz")
+        >>> np.savez(path, points=[[1.0, 0.0], [2.0, 2.0], [4.0, 0.0]], index=[1, 2, 0],
+        ...          split_dim=[0, 0, 0], split=0, rows=3, dims=2, bits=64, unique=0)
+        >>> kith.Index.from_tree(path).knn([3.5, 0.0], k=1)
+        (array([0.5]), array([0]))
+        """
+        lengths = None if period is None else list(period)
+        rows = None if points is None else as_rows(points)
+        with reporting(progress) as report:
+            low = _kith.Index.from_tree(
+                existing_path(path),
+                rows,
+                device=as_text(device, "device"),
+                progress=report,
+                **build_options(
+                    engine, metric, leaf_size, "widest", "batch", lengths, len(lengths or ()),
+                    expected_queries, metric_params,
+                ),
+                threads=as_threads(threads),
+            )
+        self: Any = cls.__new__(cls)
+        self._take(low, device)
+        return self
 
     def to_bytes(self, *, threads: int = 0) -> bytes:
         """The bytes that `save` writes."""

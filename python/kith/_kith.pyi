@@ -121,6 +121,23 @@ class Index(_AnyIndex):
         threads: int = 0,
         progress: _Progress = None,
     ) -> Index: ...
+    @staticmethod
+    def from_tree(
+        path: str,
+        points: _Rows | None = None,  # those that a node table was made from
+        *,
+        engine: str = "auto",
+        device: str = "auto",
+        metric: str = "l2",
+        leaf_size: int = 0,
+        split: str = "widest",
+        builder: str = "batch",
+        metric_params: Sequence[float] = [],
+        period: Sequence[float] = [],
+        expected_queries: int = 0,
+        threads: int = 0,
+        progress: _Progress = None,
+    ) -> Index: ...
     def knn_one(self, query: npt.NDArray[Any], k: int, **options: Any) -> tuple[_Distances, _Int64]:
         """The same for one query of shape (dims,), contiguous and of the type of the points, with
         low latency: on this thread, the GIL held. Ignores skip_nonfinite, threads, progress."""

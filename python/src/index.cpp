@@ -5,15 +5,20 @@
 #include "option_words.hpp"
 #include "watched_call.hpp"
 
+#include <kith/error.hpp>
 #include <kith/index.hpp>
+#include <kith/io/tree_file.hpp>
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace kith::python {
@@ -50,6 +55,28 @@ Index build(nb::object points, const std::string& engine, const std::string& dev
                                        std::move(period), expected_queries, skip_nonfinite, threads);
   options.progress = watch.callback();
   return watch.run([&] { return Index::build(rows.view(), options); });
+}
+
+/// `points` are those that a node table was made from; None for a tree in order.
+Index from_tree(const std::string& path, const nb::object& points, const std::string& engine, const std::string& device,
+                const std::string& metric, std::uint32_t leaf_size, const std::string& split,
+                const std::string& builder, std::vector<double> metric_params, std::vector<double> period,
+                std::uint64_t expected_queries, int threads, nb::object progress) {
+  const std::optional<Rows> rows =
+      points.is_none() ? std::nullopt : std::optional<Rows>(std::in_place, points, "points");
+  Watch watch(std::move(progress));
+  BuildOptions options = build_options(engine, device, metric, leaf_size, split, builder, std::move(metric_params),
+                                       std::move(period), expected_queries, false, threads);
+  options.progress = watch.callback();
+  return watch.run([&] {
+    const auto tree = io::read_tree(path);
+    if (const auto* in_order = std::get_if<apps::InOrderTree>(&tree)) {
+      if (rows) throw UsageError("points are for a node table; this tree holds its own");
+      return Index::from_tree(*in_order, options);
+    }
+    if (!rows) throw UsageError("a node table holds no coordinates; give the points that it was made from");
+    return Index::from_tree(std::get<apps::NodeTable>(tree), rows->view(), options);
+  });
 }
 
 nb::tuple plan(std::uint64_t rows, std::uint32_t dims, const std::string& dtype, const std::string& engine,
@@ -92,6 +119,10 @@ void bind_index(nb::module_& module) {
                    "metric"_a = "l2", "leaf_size"_a = 0, "split"_a = "widest", "builder"_a = "batch",
                    "metric_params"_a = std::vector<double>(), "period"_a = std::vector<double>(),
                    "expected_queries"_a = 0, "skip_nonfinite"_a = false, "threads"_a = 0, "progress"_a = nb::none());
+  index.def_static("from_tree", &from_tree, "path"_a, "points"_a = nb::none(), nb::kw_only(), "engine"_a = "auto",
+                   "device"_a = "auto", "metric"_a = "l2", "leaf_size"_a = 0, "split"_a = "widest",
+                   "builder"_a = "batch", "metric_params"_a = std::vector<double>(), "period"_a = std::vector<double>(),
+                   "expected_queries"_a = 0, "threads"_a = 0, "progress"_a = nb::none());
   bind_searches(index);
   index.def("points", &points, "threads"_a = 0);
   index.def_prop_ro("dims", &Index::dims);

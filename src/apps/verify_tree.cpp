@@ -194,8 +194,8 @@ class TableWalk {
     if (all_of(count, options.threads, [&](std::uint64_t i) { return node_at[i] == i; })) return true;  // as we number
     std::vector<std::uint8_t> marks(count, 0);
     return all_of(count, options.threads, [&](std::uint64_t i) {
-             return std::atomic_ref(marks[node_at[i]]).exchange(1, std::memory_order_relaxed) == 0;
-           });
+      return std::atomic_ref(marks[node_at[i]]).exchange(1, std::memory_order_relaxed) == 0;
+    });
   }
 
   std::string check_child(std::uint32_t node, std::uint32_t child, std::string_view side, std::uint64_t size) {
@@ -224,14 +224,13 @@ class TableWalk {
   std::vector<std::uint32_t> reached_from_;
 };
 
-/// Whether split dimensions and sides of all ranges are right, in one pass. A point must lie between the last two of its
-/// ancestors, one on each side, that split a dimension: by the order of that dimension these lie between all others.
-/// Boxes are joined on the way up. kDims is 0 where they are known at run time only.
+/// Whether split dimensions and sides of all ranges are right, in one pass. A point must lie between the last two of
+/// its ancestors, one on each side, that split a dimension: by the order of that dimension these lie between all
+/// others. Boxes are joined on the way up. kDims is 0 where they are known at run time only.
 template <typename T, std::uint32_t kDims>
 class QuickCheck {
  public:
-  QuickCheck(const ClaimedTree& tree, PointView points)
-      : tree_(tree), points_(points) {}
+  QuickCheck(const ClaimedTree& tree, PointView points) : tree_(tree), points_(points) {}
 
   /// Subtrees are tasks, and so are the nodes above them, all numbered level by level: 0 is the root.
   bool run(const VerifyTreeOptions& options) const {

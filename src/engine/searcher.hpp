@@ -86,7 +86,7 @@ struct KnnRules {
   T shrink = 1;
   std::uint32_t max_leaves = 0;                   ///< 0: no bound
   SelectMethod select = SelectMethod::automatic;  ///< changes nothing but the time
-  bool is_probe = false;  ///< only to see how well a tree prunes: it need not be the contract's
+  bool is_probe = false;                          ///< only to see how well a tree prunes: it need not be the contract's
 
   bool is_exact() const { return shrink == 1 && max_leaves == 0; }
 };

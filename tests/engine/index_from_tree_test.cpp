@@ -132,8 +132,8 @@ TEST(IndexFromTree, LargeTreesAnswerAlike) {
                                            .middle = as_table ? apps::Middle::left : apps::Middle::right};
         for (const Engine engine : {Engine::automatic, Engine::kd_tree, Engine::cover_tree}) {
           const int threads = static_cast<int>(1 + random() % 3);
-          const Index index =
-              tree_index(points.view(), tree, as_table, {.engine = engine, .device = Device::cpu(), .threads = threads});
+          const Index index = tree_index(points.view(), tree, as_table,
+                                         {.engine = engine, .device = Device::cpu(), .threads = threads});
           expect_same(neighbors, index.knn(queries.view(), 9));
           const PointSet back = index.points();
           EXPECT_EQ(std::memcmp(back.view().data(), points.view().data(), points.bytes()), 0);
@@ -293,8 +293,9 @@ TEST_F(WrongTree, RowsThatAnIndexRefuses) {
   points_.values<double>()[3 * 30 + 1] = 5;
   const InOrderTree far = apps::export_in_order(points_.view(), {.skip_nonfinite = true});
   for (const Engine engine : {Engine::kd_tree, Engine::brute_force}) {
-    const std::string outside =
-        thrown_message<BadData>([&] { Index::from_tree(far, {.engine = engine, .period = {2, 2, 2}}); });
+    const std::string outside = thrown_message<BadData>([&] {
+      Index::from_tree(far, {.engine = engine, .period = {2, 2, 2}});
+    });
     EXPECT_NE(outside.find("row 30"), std::string::npos) << outside;
   }
   EXPECT_THROW(Index::from_tree(far, {.threads = -1}), UsageError);

@@ -73,8 +73,9 @@ class KdSearch final : public engine::Searcher<T> {
   }
   std::string describe() const override {
     return fmt::format("k-d tree{}: {} points of {} dims, {} levels, {} leaves of up to {} points ({}), {} bytes",
-                       is_contracts_ ? "" : " in the order of another", tree_.geometry.points, tree_.dims, tree_.geometry.levels, tree_.geometry.leaves(),
-                       tree_.geometry.most_per_leaf(), instruction_set(), memory_bytes());
+                       is_contracts_ ? "" : " in the order of another", tree_.geometry.points, tree_.dims,
+                       tree_.geometry.levels, tree_.geometry.leaves(), tree_.geometry.most_per_leaf(),
+                       instruction_set(), memory_bytes());
   }
   std::string explain(const engine::SearchShape& shape) const override {
     if (serves_without_tiny(shape.is_radius || shape.is_exact)) {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <optional>
 #include <string>
 
@@ -26,10 +27,14 @@ ArrayMatrix ArrayReader::read(std::string_view name, ChooseType&& choose_type, s
   const ZipMember member = archive_.open(*entry, plain);
   const std::string what = archive_.describe(*entry);
   const NpyHeader header = read_npy_header(*member.file, member.begin, member.bytes, what);
-  const std::optional<DType> dtype = choose_type(header.type);
+  std::optional<DType> dtype = choose_type(header.type);
   if (!dtype) fail(fmt::format("the array \"{}\" holds {}, not {}", name, name_of(header.type), wanted));
   if (header.shape.size() > 2) fail(fmt::format("the array \"{}\" has {} dimensions", name, header.shape.size()));
-  const RecordLayout layout = npy_layout(header, what);
+  RecordLayout layout = npy_layout(header, what);
+  if (*dtype == DType::f32 && is_integer(header.type)) {  // 32 bits that are not to be converted
+    if (layout.big_endian) dtype = DType::f64;
+    for (RecordField& field : layout.fields) field.type = layout.big_endian ? field.type : NumberType::f32;
+  }
   ArrayMatrix matrix;
   matrix.rows = layout.rows;
   matrix.columns = layout.fields.size();
@@ -69,14 +74,27 @@ std::uint64_t ArrayReader::number(std::string_view name, std::uint64_t limit) co
 }
 
 std::vector<std::uint32_t> ArrayReader::numbers(std::string_view name, std::uint32_t limit) const {
-  const ArrayMatrix matrix = integers(name);
+  const ArrayMatrix matrix = read(
+      name,
+      [](NumberType type) -> std::optional<DType> {
+        if (type == NumberType::u32) return DType::f32;  // its bits
+        return is_integer(type) ? std::optional(DType::f64) : std::nullopt;
+      },
+      "integers");
   if (!matrix.is_vector) fail(fmt::format("the array \"{}\" must be one-dimensional", name));
+  const auto require = [&](auto value, std::size_t i) {
+    if (value >= 0 && value <= limit) return;
+    fail(fmt::format("\"{}\" has {} at place {}, which is out of range: at most {}", name, value, i, limit));
+  };
+  std::vector<std::uint32_t> numbers(matrix.values.rows());
+  if (matrix.values.dtype() == DType::f32) {
+    if (!numbers.empty()) std::memcpy(numbers.data(), matrix.values.view().data(), matrix.values.bytes());
+    for (std::size_t i = 0; i < numbers.size(); ++i) require(numbers[i], i);
+    return numbers;
+  }
   const auto values = matrix.values.values<double>();
-  std::vector<std::uint32_t> numbers(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!(values[i] >= 0) || values[i] > static_cast<double>(limit)) {
-      fail(fmt::format("\"{}\" has {} at place {}, which is out of range: at most {}", name, values[i], i, limit));
-    }
+    require(values[i], i);
     numbers[i] = static_cast<std::uint32_t>(values[i]);
   }
   return numbers;
