@@ -95,6 +95,15 @@ Flag device_flag(Device& device) {
           }};
 }
 
+Flag work_device_flag(Device& device) {
+  Flag flag = device_flag(device);
+  flag.value = "cpu|cuda|cuda:N";
+  flag.text = "where the work runs: the CPU, which is the default, or a GPU; the result is the same";
+  return flag;
+}
+
+Device work_device(Device given) { return given.kind() == Device::Kind::cuda ? given : Device::cpu(); }
+
 Flag engine_flag(Engine& engine) {
   return choice_flag("--engine", kEngines, "search engine; auto chooses by number of points, dimensions and queries",
                      engine, parse_engine);

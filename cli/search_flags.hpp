@@ -71,6 +71,10 @@ FlagGroup result_flags(SearchFlags& flags);
 Flag metric_flag(Metric& metric);
 Flag metric_params_flag(std::vector<double>& params);
 Flag device_flag(Device& device);
+/// The same for work that a GPU does only on request.
+Flag work_device_flag(Device& device);
+/// Where such work runs.
+Device work_device(Device given);
 Flag engine_flag(Engine& engine);
 
 /// Flags of points that other things know, too.

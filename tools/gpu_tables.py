@@ -238,6 +238,26 @@ def gpu_dedupe():
     return "\n".join([*lines, "", note]) + "\n" + gpu_line(report)
 
 
+def gpu_tree():
+    report = gpu_report("tree_gpu")
+    if report is None:
+        return "Not measured yet.\n"
+    phases = ["take points", "boxes", "middles", "moves", "finish", "link"]
+    lines = ["| points | dims | cloud, split | all, ms (least to most) | " + " | ".join(f"{name}, ms" for name in phases) + " | check, ms | CPU, ms |",
+             "|" + "---|" * (6 + len(phases))]
+    for row in report["rows"]:
+        cells = [fine_milliseconds(row["phases"][name]) if name in row["phases"] else "" for name in phases]
+        lines.append(
+            f"| {row['points']:,} | {row['dims']} | {row['cloud']}, {row['split']} | {fine_milliseconds(row['ms'])} "
+            f"({fine_milliseconds(row['least_ms'])} to {fine_milliseconds(row['most_ms'])}) | {' | '.join(cells)} "
+            f"| {fine_milliseconds(row['check_ms'])} | {milliseconds(row['cpu_ms'])} |"
+        )
+    machine = report["machine"]
+    note = (f"f32, medians of ten calls; phases measured apart; the check without copies to the GPU; the CPU: {machine['cpu']}, "
+            f"{machine['cores']} cores, once. grid: 64 values per axis; wide: coordinates from 2^-50 to 2^50.")
+    return "\n".join([*lines, "", note]) + "\n" + gpu_line(report)
+
+
 def gpu_select():
     many, single = select_cases()
     if not many:

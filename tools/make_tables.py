@@ -62,6 +62,7 @@ TABLES = {
     "gpu_cover_build": gpu_tables.gpu_cover_build,
     "gpu_cover_search": gpu_tables.gpu_cover_search,
     "gpu_dedupe": gpu_tables.gpu_dedupe,
+    "gpu_tree": gpu_tables.gpu_tree,
     "gpu_search": gpu_tables.gpu_search,
     "gpu_select": gpu_tables.gpu_select,
     "kd_tree_cpu": cpu_tables.kd_tree_cpu,

@@ -44,7 +44,7 @@ struct DedupeFlags {
   OutputFlags output;
 
   /// auto is the CPU.
-  Device device() const { return options.device.kind() == Device::Kind::cuda ? options.device : Device::cpu(); }
+  Device device() const { return work_device(options.device); }
   /// Where the points go; empty if only the report was asked for.
   std::string result_path() const { return !out_given && output.json ? "" : out; }
 };
@@ -189,9 +189,6 @@ FlagGroup rule_flags(DedupeFlags& flags) {
     flags.metric_given = true;
     take(value);
   };
-  Flag device = device_flag(flags.options.device);
-  device.value = "cpu|cuda|cuda:N";
-  device.text = "where the work runs: the CPU, which is the default, or a GPU; the result is the same";
   return {"What to remove",
           {{"--tolerance", "R", "remove points within distance R of a kept one, not only equal ones",
             [&flags](const std::string& value) { flags.options.tolerance = parse_distance("--tolerance", value); }},
@@ -205,7 +202,7 @@ FlagGroup rule_flags(DedupeFlags& flags) {
            {"--lowest", "", "with --by: keep the lowest number", &flags.options.prefer_low},
            {"--skip-nonfinite", "", "skip rows with NaN, infinity or missing values",
             [&flags](const std::string&) { flags.options.skip_nonfinite = flags.read.missing_as_nan = true; }},
-           device,
+           work_device_flag(flags.options.device),
            threads_flag([&flags](int threads) { flags.options.threads = flags.read.threads = threads; })}};
 }
 

@@ -67,6 +67,7 @@ int run_export(ExportFlags flags) {
   flags.output.explanation(fmt::format(
       "layout {}: the middle of a range, ordered by the dimension that its node splits ({}), is the node{}",
       flags.layout, name_of(flags.options.split), flags.options.unique ? "; of equal points the first is taken" : ""));
+  flags.output.explanation(fmt::format("device {}", work_device(flags.options.device).name()));
   const Tree tree = make_tree(flags, file.view());
   const double build_ms = build_watch.milliseconds();
   stop_if_interrupted();
@@ -92,6 +93,7 @@ int run_export(ExportFlags flags) {
     report["split"] = name_of(flags.options.split);
     report["unique"] = flags.options.unique;
     report["middle"] = name_of(flags.options.middle);
+    report["device"] = work_device(flags.options.device).name();
     report["threads"] = threads_in_use(flags.options.threads);
     report["read_ms"] = read_ms;
     report["build_ms"] = build_ms;
@@ -124,6 +126,7 @@ FlagGroup tree_flags(ExportFlags& flags) {
            {"--unique", "", "keep only the first of equal points", &flags.options.unique},
            {"--skip-nonfinite", "", "skip rows with NaN, infinity or missing values; other rows keep their numbers",
             [&flags](const std::string&) { flags.options.skip_nonfinite = flags.read.missing_as_nan = true; }},
+           work_device_flag(flags.options.device),
            threads_flag([&flags](int threads) { flags.options.threads = flags.read.threads = threads; })}};
 }
 
@@ -139,7 +142,7 @@ Command export_command() {
   command.description =
       "Writes a tree with one node per point: the median of a range, ordered by the split dimension of its node, "
       "becomes the node; the points before and after it form its subtrees. The tree is unique, so the file is the same "
-      "with any number of threads. kith verify TREE.npz --points POINTS checks it.";
+      "with any number of threads and on any device. kith verify TREE.npz --points POINTS checks it.";
   command.arguments = {{"POINTS", "FILE", "the points; - is standard input", &flags->points_path, true}};
   command.groups = {tree_flags(*flags),
                     {"Result",

@@ -151,11 +151,12 @@ int run_verify(VerifyFlags flags) {
         {flags.neighbors_path, flags.points_path, flags.queries_path, flags.radius, flags.options}, flags.sequences,
         flags.output);
   }
-  if (flags.device) throw UsageError("--device is for index files; results and trees are checked on the CPU");
   check_flags(flags);
   if (io::is_tree_file(flags.neighbors_path)) {
-    return verify_tree_file(flags.neighbors_path, flags.points_path, flags.read, flags.output);
+    return verify_tree_file(flags.neighbors_path, flags.points_path, flags.read,
+                            work_device(flags.device.value_or(Device::cpu())), flags.output);
   }
+  if (flags.device) throw UsageError("--device is for index files and trees; results are checked on the CPU");
   if (is_index_file(flags.points_path)) take_over_index(flags);
   if (is_tree_input(flags.points_path, flags.read)) flags.options.skip_nonfinite = true;
   TerminalProgress progress(flags.output.quiet);
@@ -270,27 +271,27 @@ Command verify_command() {
       {"POINTS", "FILE", "the points that were searched or exported, or an index of them",
        [flags](const std::string& path) { take_points(*flags, path); }},
       {"QUERIES", "FILE", "the queries, if there were any", &flags->queries_path}};
-  command.groups = {
-      check_flag_group(*flags),
-      {"Checking",
-       {{"--points", "FILE", "the points, as a flag instead of an argument",
-         [flags](const std::string& path) { take_points(*flags, path); }},
-        whole_flag("--sample", "N", "check only N lists; 0, the default, checks all", flags->options.sample, 0,
-                   std::numeric_limits<std::uint64_t>::max()),
-        seed_flag(flags->options.seed, "seed for --sample; 1 by default"),
-        {"--device", "auto|cpu|cuda|cuda:N", "where an index is checked; auto, the default, takes a GPU for large jobs",
-         [flags](const std::string& value) {
-           Device device;
-           device_flag(device).take(value);
-           flags->device = device;
-         }},
-        threads_flag([flags](int threads) { flags->options.threads = flags->read.threads = threads; }),
-        json_flag(flags->output, "print the verdict as JSON"),
-        quiet_flag(flags->output),
-        explain_flag(flags->output, "print to standard error what was read")}},
-      input_flags(flags->read),
-      query_flags(flags->query),
-      sequence_flags(flags->sequences)};
+  command.groups = {check_flag_group(*flags),
+                    {"Checking",
+                     {{"--points", "FILE", "the points, as a flag instead of an argument",
+                       [flags](const std::string& path) { take_points(*flags, path); }},
+                      whole_flag("--sample", "N", "check only N lists; 0, the default, checks all",
+                                 flags->options.sample, 0, std::numeric_limits<std::uint64_t>::max()),
+                      seed_flag(flags->options.seed, "seed for --sample; 1 by default"),
+                      {"--device", "auto|cpu|cuda|cuda:N",
+                       "where an index or a tree is checked; auto, the default, takes a GPU for large indexes",
+                       [flags](const std::string& value) {
+                         Device device;
+                         device_flag(device).take(value);
+                         flags->device = device;
+                       }},
+                      threads_flag([flags](int threads) { flags->options.threads = flags->read.threads = threads; }),
+                      json_flag(flags->output, "print the verdict as JSON"),
+                      quiet_flag(flags->output),
+                      explain_flag(flags->output, "print to standard error what was read")}},
+                    input_flags(flags->read),
+                    query_flags(flags->query),
+                    sequence_flags(flags->sequences)};
   command.examples = {{"check a small result completely", "kith verify near.npz points.csv"},
                       {"check a thousand lists of a large result", "kith verify near.npz scan.npy --sample 1000"},
                       {"check an index, and that it holds these points", "kith verify scan.kith --points scan.npy"},

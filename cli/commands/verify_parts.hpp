@@ -39,7 +39,7 @@ struct SequenceResult {
 int verify_sequence_result(SequenceResult result, const SequenceFlags& flags, const OutputFlags& output);
 
 /// Reads the tree and its points, checks all, reports. Throws BadData that names the first violation; returns 0.
-int verify_tree_file(const std::string& tree_path, const std::string& points_path, io::ReadOptions read,
+int verify_tree_file(const std::string& tree_path, const std::string& points_path, io::ReadOptions read, Device device,
                      const OutputFlags& output);
 
 }  // namespace kith::cli

@@ -19,7 +19,7 @@
 
 namespace kith::cli {
 
-int verify_tree_file(const std::string& tree_path, const std::string& points_path, io::ReadOptions read,
+int verify_tree_file(const std::string& tree_path, const std::string& points_path, io::ReadOptions read, Device device,
                      const OutputFlags& output) {
   TerminalProgress progress(output.quiet);
   const Stopwatch read_watch;
@@ -34,7 +34,7 @@ int verify_tree_file(const std::string& tree_path, const std::string& points_pat
   stop_if_interrupted();
 
   const Stopwatch check_watch;
-  const apps::VerifyTreeOptions options{read.threads, progress.callback()};
+  const apps::VerifyTreeOptions options{read.threads, device, progress.callback()};
   const apps::TreeVerdict verdict =
       std::visit([&](const auto& layout) { return apps::verify_tree(layout, points.view(), options); }, tree);
   const double check_ms = check_watch.milliseconds();
@@ -50,6 +50,7 @@ int verify_tree_file(const std::string& tree_path, const std::string& points_pat
     report["split"] = name_of(facts.split);
     report["unique"] = facts.unique;
     report["middle"] = name_of(facts.middle);
+    report["device"] = device.name();
     report["read_ms"] = read_ms;
     report["check_ms"] = check_ms;
     write_to_stdout(report.dump(2) + "\n");

@@ -17,6 +17,7 @@
 #include <kith/apps/summarize.hpp>
 #include <kith/apps/take_rows.hpp>
 #include <kith/apps/tree_export.hpp>
+#include <kith/apps/tree_export_on_device.hpp>
 #include <kith/apps/verify_neighbors.hpp>
 #include <kith/apps/verify_sequences.hpp>
 #include <kith/apps/verify_tree.hpp>

@@ -13,6 +13,7 @@
 #include "runtime/parallel.hpp"
 
 #include <kith/apps/take_rows.hpp>
+#include <kith/apps/tree_export_on_device.hpp>
 #include <kith/error.hpp>
 
 #include <fmt/format.h>
@@ -561,9 +562,33 @@ std::string check_positions(const InOrderTree& tree, int threads) {
   return fmt::format("position {}: point {} holds NaN or infinity", position, tree.index[position]);
 }
 
+TreeVerdict right(std::uint64_t nodes) { return {nodes, static_cast<std::uint64_t>(std::bit_width(nodes)), ""}; }
+
+/// Whether a GPU is to check the tree, and finds nothing wrong.
+bool is_right_by_gpu(const TreeFacts& facts, PointView points, const TreeOnDevice& claimed,
+                     const ClaimedTreeArrays& arrays, const VerifyTreeOptions& options) {
+  if (options.device.kind() != Device::Kind::cuda) return false;
+  DeviceTreeOptions on_device;
+  on_device.split = facts.split;
+  on_device.middle = facts.middle;
+  on_device.unique = facts.unique;
+  on_device.skip_nonfinite = true;
+  on_device.device = options.device;
+  on_device.threads = options.threads;
+  on_device.progress = options.progress;
+  return is_tree_on_device(points, arrays, claimed, on_device);
+}
+
 }  // namespace
 
 TreeVerdict verify_tree(const NodeTable& table, PointView points, const VerifyTreeOptions& options) {
+  check_facts(table.facts, points);
+  const std::uint64_t count = table.point.size();
+  if (table.split_dim.size() == count && table.less.size() == count && table.greater.size() == count &&
+      is_right_by_gpu(table.facts, points, {count, table.root},
+                      {table.point.data(), table.split_dim.data(), table.less.data(), table.greater.data()}, options)) {
+    return right(count);
+  }
   InOrderTree tree;
   return check_table(table, points, options, tree);
 }
@@ -572,6 +597,11 @@ TreeVerdict verify_tree(const InOrderTree& tree, PointView points, const VerifyT
   check_facts(tree.facts, points);
   const std::uint64_t count = tree.index.size();
   if (std::string wrong = check_arrays(tree); !wrong.empty()) return refused(count, std::move(wrong));
+  if (is_right_by_gpu(tree.facts, points, {count, 0},
+                      {tree.index.data(), tree.split_dim.data(), nullptr, nullptr, tree.points.view().data()},
+                      options)) {
+    return right(count);
+  }
   return with_memory(count, [&] {
     std::string wrong = check_points(tree.index, tree.facts, points, options,
                                      [](std::uint64_t position) { return fmt::format("position {}", position); });

@@ -58,7 +58,7 @@ class CpuBackend final : public Backend {
   apps::TreeOnDevice export_tree(const TreeRequest&) const override {
     throw UsageError("a tree on a GPU, but none is named; use export_node_table or export_in_order");
   }
-  bool is_right_tree(const TreeRequest&, const apps::TreeOnDevice&) const override {
+  bool is_right_tree(const TreeCheckRequest&) const override {
     throw UsageError("a tree on a GPU, but none is named; use verify_tree");
   }
 

@@ -74,9 +74,7 @@ class CudaBackend final : public Backend {
   apps::TreeOnDevice export_tree(const TreeRequest& request) const override {
     return cuda::export_tree_arrays(request);
   }
-  bool is_right_tree(const TreeRequest& request, const apps::TreeOnDevice& claimed) const override {
-    return cuda::is_right_tree_of_arrays(request, claimed);
-  }
+  bool is_right_tree(const TreeCheckRequest& request) const override { return cuda::is_right_tree_of_arrays(request); }
 
  private:
   static std::vector<DeviceInfo> look_for_devices() {

@@ -154,7 +154,7 @@ class Backend {
   /// A balanced tree of points, made on a GPU; waits until it is. Throws as apps::export_tree_on_device.
   virtual apps::TreeOnDevice export_tree(const TreeRequest& request) const = 0;
   /// Whether such a tree, in host memory, is right.
-  virtual bool is_right_tree(const TreeRequest& request, const apps::TreeOnDevice& claimed) const = 0;
+  virtual bool is_right_tree(const TreeCheckRequest& request) const = 0;
 
  private:
   template <typename T>

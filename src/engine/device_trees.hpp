@@ -14,4 +14,13 @@ struct TreeRequest {
   Device device = {};  ///< the GPU that works
 };
 
+/// All of it is in host memory.
+struct TreeCheckRequest {
+  PointView points;  ///< at least one
+  apps::ClaimedTreeArrays arrays = {};
+  apps::TreeOnDevice claimed = {};
+  apps::DeviceTreeOptions options = {};
+  Device device = {};
+};
+
 }  // namespace kith::engine

@@ -167,7 +167,7 @@ TEST_F(IndexCommand, VerifyChecksTheIndex) {
   EXPECT_EQ(json::parse(run_kith({"verify", path("p.kith"), "--device", "cpu", "--json"}).out)["device"], "cpu");
   ASSERT_EQ(run_kith({"knn", path("p.npy"), "-k", "1", "--out", path("n.npz"), "--quiet"}).code, 0);
   expect_failure(run_kith({"verify", path("n.npz"), path("p.npy"), "--device", "cpu"}), 2,
-                 "--device is for index files");
+                 "--device is for index files and trees");
   flip("p.kith", 5000);
   expect_failure(run_kith({"verify", path("p.kith")}), 4, "section blocks is wrong");
   expect_failure(run_kith({"knn", path("p.kith"), "-k", "1"}), 4, "damaged index file");

@@ -38,10 +38,19 @@ struct TreeOnDevice {
 KITH_EXPORT TreeOnDevice export_tree_on_device(PointView points, const DeviceTreeArrays& arrays,
                                                const DeviceTreeOptions& options = {});
 
+/// The arrays of a tree in host memory, as in DeviceTreeArrays: a table, or a tree in order.
+struct ClaimedTreeArrays {
+  const std::uint32_t* point = nullptr;
+  const std::uint32_t* split_dim = nullptr;
+  const std::uint32_t* less = nullptr;
+  const std::uint32_t* greater = nullptr;
+  const void* rows = nullptr;
+};
+
 /// Whether a tree of points in host memory, whose arrays are there too, keeps every promise: looked at on the GPU
 /// `options.device`. `nodes` and `root` are what it claims to have. verify_tree with a GPU calls this, and the CPU
-/// where it is false, to say what is wrong. The arrays are only read. Throws DeviceError, OutOfMemory, UsageError.
-KITH_EXPORT bool is_tree_on_device(PointView points, const DeviceTreeArrays& arrays, const TreeOnDevice& claimed,
+/// where it is false, to say what is wrong. Throws DeviceError, OutOfMemory, UsageError.
+KITH_EXPORT bool is_tree_on_device(PointView points, const ClaimedTreeArrays& arrays, const TreeOnDevice& claimed,
                                    const DeviceTreeOptions& options);
 
 }  // namespace kith::apps::inline v0

@@ -154,14 +154,14 @@ apps::TreeOnDevice export_on_gpu(const TreeRequest& request, BuildPhases* phases
 }
 
 template <typename T>
-bool is_right_on_gpu(const TreeRequest& request, const apps::TreeOnDevice& claimed, BuildPhases* phases) {
+bool is_right_on_gpu(const engine::TreeCheckRequest& request, BuildPhases* phases) {
   const Stream stream;
-  const TakenRows<T> taken(request, stream, nullptr);
-  const std::uint64_t nodes = claimed.nodes;
+  const TakenRows<T> taken({request.points, {}, request.options, request.device}, stream, nullptr);
+  const std::uint64_t nodes = request.claimed.nodes;
   if (taken.task.count != nodes) return false;
   if (nodes == 0) return true;
   const bool is_table = request.arrays.less != nullptr;
-  if (is_table && claimed.root >= nodes) return false;
+  if (is_table && request.claimed.root >= nodes) return false;
   const auto copy = [&](const std::uint32_t* from) { return copy_of(from, from == nullptr ? 0 : nodes, stream, {}); };
   const DeviceBuffer<std::uint32_t> point = copy(request.arrays.point), split_dim = copy(request.arrays.split_dim);
   const DeviceBuffer<std::uint32_t> less = copy(request.arrays.less), greater = copy(request.arrays.greater);
@@ -171,7 +171,7 @@ bool is_right_on_gpu(const TreeRequest& request, const apps::TreeOnDevice& claim
                                     .split_dim = split_dim.data(),
                                     .less = is_table ? less.data() : nullptr,
                                     .greater = is_table ? greater.data() : nullptr,
-                                    .root = claimed.root,
+                                    .root = request.claimed.root,
                                     .rows = placed == nullptr ? nullptr : rows.data()};
   return is_right_tree(taken.task, request.points.rows(), nodes_there, stream, phases);
 }
@@ -199,10 +199,10 @@ apps::TreeOnDevice export_tree_arrays(const TreeRequest& request, BuildPhases* p
   });
 }
 
-bool is_right_tree_of_arrays(const TreeRequest& request, const apps::TreeOnDevice& claimed, BuildPhases* phases) {
+bool is_right_tree_of_arrays(const engine::TreeCheckRequest& request, BuildPhases* phases) {
   const DeviceScope scope(request.device.ordinal());
   return core::visit_dtype(request.points.dtype(),
-                           [&](auto zero) { return is_right_on_gpu<decltype(zero)>(request, claimed, phases); });
+                           [&](auto zero) { return is_right_on_gpu<decltype(zero)>(request, phases); });
 }
 
 }  // namespace kith::cuda

@@ -10,8 +10,7 @@ namespace kith::cuda {
 /// the GPU of the points; otherwise as apps::export_node_table, and DeviceError.
 apps::TreeOnDevice export_tree_arrays(const engine::TreeRequest& request, BuildPhases* phases = nullptr);
 
-/// Whether a claimed tree, all of it in host memory, is right.
-bool is_right_tree_of_arrays(const engine::TreeRequest& request, const apps::TreeOnDevice& claimed,
-                             BuildPhases* phases = nullptr);
+/// Whether a claimed tree is right.
+bool is_right_tree_of_arrays(const engine::TreeCheckRequest& request, BuildPhases* phases = nullptr);
 
 }  // namespace kith::cuda
