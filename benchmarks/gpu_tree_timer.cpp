@@ -1,7 +1,7 @@
 // Times exported trees on the GPU: gpu_tree_timer RESULTS.json
 //
-// Per case: the least, the median and the most of ten calls from an array on the GPU to the node table there; the median
-// time of each phase, measured apart; the time to check the table; and whether it is that of the CPU.
+// Per case: the least, the median and the most of ten calls from an array on the GPU to the node table there; the
+// median time of each phase, measured apart; the time to check the table; and whether it is that of the CPU.
 #include "gpu_timing.hpp"
 
 #include "cuda/ordered_tree/tree_arrays.hpp"
@@ -84,13 +84,13 @@ void measure(const Case& what, Results& results) {
                on_host(columns[3].data(), found.nodes) == expected.greater;
   double check_ms = 0;
   for (const cuda::BuildPhase& phase : phases_of([&](cuda::BuildPhases* into) {
-         right = cuda::is_right_tree_of_arrays({on_cpu,
-                                                {expected.point.data(), expected.split_dim.data(),
-                                                 expected.less.data(), expected.greater.data()},
-                                                found,
-                                                options,
-                                                Device::cuda()},
-                                               into) &&
+         right = cuda::is_right_tree_of_arrays(
+                     {on_cpu,
+                      {expected.point.data(), expected.split_dim.data(), expected.less.data(), expected.greater.data()},
+                      found,
+                      options,
+                      Device::cuda()},
+                     into) &&
                  right;
        })) {
     check_ms += phase.ms;

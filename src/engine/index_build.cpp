@@ -324,14 +324,16 @@ Index Index::build(PointView points, const BuildOptions& options) {
 
 Index Index::from_tree(const apps::InOrderTree& tree, const BuildOptions& options) {
   const engine::TotalTime total(options.times);
-  const apps::TreeVerdict verdict = apps::verify_tree_alone(tree, {.threads = options.threads, .progress = options.progress});
+  const apps::TreeVerdict verdict =
+      apps::verify_tree_alone(tree, {.threads = options.threads, .progress = options.progress});
   if (!verdict.first_violation.empty()) throw BadData("the tree is wrong: " + verdict.first_violation);
   return Index(state_from_tree(tree, options));
 }
 
 Index Index::from_tree(const apps::NodeTable& table, PointView points, const BuildOptions& options) {
   const engine::TotalTime total(options.times);
-  return Index(state_from_tree(apps::in_order(table, points, {.threads = options.threads, .progress = options.progress}), options));
+  return Index(state_from_tree(
+      apps::in_order(table, points, {.threads = options.threads, .progress = options.progress}), options));
 }
 
 BuildPlan Index::plan(std::uint64_t rows, std::uint32_t dims, DType dtype, const BuildOptions& options) {

@@ -9,16 +9,41 @@
 
 namespace kith::cuda {
 
-/// Whether a point is a candidate; `key` becomes its component.
-template <typename T>
-__device__ bool is_candidate(const OrderLevel<T>& level, const MiddleSearch<T>& search, const T* known, std::uint32_t p,
-                             OrderedKey<T>& key) {
-  for (std::uint32_t c = 0; c < search.stage; ++c) {
-    const std::uint32_t axis = search.dim + c < level.dims ? search.dim + c : search.dim + c - level.dims;
-    if (level.from.at(p, axis) != known[c]) return false;
+/// Calls take(place, key) for each candidate among the points of a block.
+template <typename T, typename Take>
+__device__ void for_each_candidate(const OrderLevel<T>& level, const BlockRange& block, const MiddleSearch<T>& search,
+                                   Take&& take) {
+  using Key = OrderedKey<T>;
+  if (search.stage == 0) {
+    constexpr std::uint32_t kAtOnce = 4;  // loads in flight
+    const T* const values = level.from.values + search.dim * level.from.stride;
+    for (std::uint32_t first = block.begin + thread_number(); first < block.end; first += kAtOnce * kOrderThreads) {
+      T loaded[kAtOnce];
+#pragma unroll
+      for (std::uint32_t i = 0; i < kAtOnce; ++i) {
+        const std::uint32_t p = first + i * kOrderThreads;
+        loaded[i] = p < block.end ? values[p] : T(0);
+      }
+#pragma unroll
+      for (std::uint32_t i = 0; i < kAtOnce; ++i) {
+        const std::uint32_t p = first + i * kOrderThreads;
+        const Key key = ordered_key(loaded[i]);
+        if (p < block.end && search.low <= key && key <= search.high) take(p, key);
+      }
+    }
+    return;
   }
-  key = moved_key(level.from, level.dims, p, search.dim, search.stage);
-  return search.low <= key && key <= search.high;
+  const T* const known = level.known + std::uint64_t{block.range} * level.dims;
+  for (std::uint32_t p = block.begin + thread_number(); p < block.end; p += kOrderThreads) {
+    bool is_one = true;
+    for (std::uint32_t c = 0; is_one && c < search.stage; ++c) {
+      const std::uint32_t axis = search.dim + c < level.dims ? search.dim + c : search.dim + c - level.dims;
+      is_one = level.from.at(p, axis) == known[c];
+    }
+    if (!is_one) continue;
+    const Key key = moved_key(level.from, level.dims, p, search.dim, search.stage);
+    if (search.low <= key && key <= search.high) take(p, key);
+  }
 }
 
 /// Bits of keys that a bin does not tell apart.
@@ -46,12 +71,9 @@ __global__ void __launch_bounds__(kOrderThreads) narrow_candidates(OrderLevel<T>
   for (std::uint32_t bin = thread_number(); bin < kOrderBins; bin += kOrderThreads) bins[bin] = 0;
   sync_block();
   const std::uint32_t shift = bin_shift(search.low, search.high);
-  for (std::uint32_t p = block.begin + thread_number(); p < block.end; p += kOrderThreads) {
-    Key key;
-    if (is_candidate(level, search, known, p, key)) {
-      atomic_add(&bins[static_cast<std::uint32_t>((key - search.low) >> shift)], 1u);
-    }
-  }
+  for_each_candidate(level, block, search, [&](std::uint32_t, Key key) {
+    atomic_add(&bins[static_cast<std::uint32_t>((key - search.low) >> shift)], 1u);
+  });
   sync_block();
   std::uint32_t* const shared_bins = level.parts == 1 ? bins : level.bins + std::uint64_t{block.range} * kOrderBins;
   if (level.parts > 1) {
@@ -100,12 +122,9 @@ __global__ void __launch_bounds__(kOrderThreads) find_middles(OrderLevel<T> leve
     if (thread_number() == 0) *level.open = 1;
     return;
   }
-  const T* const known = level.known + std::uint64_t{block.range} * level.dims;
   std::uint32_t* const list = level.lists + std::uint64_t{block.range} * kMostListed;
-  for (std::uint32_t p = block.begin + thread_number(); p < block.end; p += kOrderThreads) {
-    OrderedKey<T> key;
-    if (is_candidate(level, known_so_far, known, p, key)) list[atomic_add(&level.listed[block.range], 1u)] = p;
-  }
+  for_each_candidate(level, block, known_so_far,
+                     [&](std::uint32_t p, OrderedKey<T>) { list[atomic_add(&level.listed[block.range], 1u)] = p; });
   if (!is_last_block(level, block.range, is_last)) return;
   const std::uint32_t count = known_so_far.candidates;
   for (std::uint32_t i = thread_number(); i < count; i += kOrderThreads) {

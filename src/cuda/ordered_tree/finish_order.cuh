@@ -49,7 +49,10 @@ struct FinishShared {
     numbers = reinterpret_cast<std::uint32_t*>(take(std::size_t{most} * 4));
     words = reinterpret_cast<std::uint32_t*>(take(std::size_t{most} / kWarp * dims * 8));
     before = reinterpret_cast<std::uint32_t*>(take(std::size_t{most} / kWarp * dims * 4));
-    for (std::uint16_t*& order : orders) order = reinterpret_cast<std::uint16_t*>(take(std::size_t{most} * dims * 2));
+    // The second one holds a word per slot meanwhile.
+    for (std::uint16_t*& order : orders) {
+      order = reinterpret_cast<std::uint16_t*>(take(std::size_t{most} * (dims < 2 ? 2 : dims) * 2));
+    }
     split_dim = reinterpret_cast<std::uint16_t*>(take(std::size_t{most} * 2));
     side = reinterpret_cast<std::uint8_t*>(take(most));
     bytes = used;
@@ -68,24 +71,20 @@ KITH_NOINLINE __device__ bool comes_before(const T* values, const std::uint32_t*
   return numbers[y] < numbers[x];
 }
 
-/// Sorts the slots of each order: bitonic, all exchanges in one direction, so that any number of them will do. Steps
-/// among 64 neighbours are those of one warp.
-template <std::uint32_t kDims, typename T>
-__device__ void sort_orders(const FinishShared<T>& shared, std::uint32_t most, std::uint32_t runtime_dims,
-                            std::uint32_t count) {
-  const std::uint32_t dims = kDims == 0 ? runtime_dims : kDims;
+/// The order of one dimension by comparisons of super-keys: bitonic, all exchanges in one direction, so that any number
+/// of slots will do. Steps among 64 neighbours are those of one warp. The block is synchronised before and after.
+template <typename T>
+__device__ void sort_by_super_keys(const FinishShared<T>& shared, std::uint32_t most, std::uint32_t dims,
+                                   std::uint32_t count, std::uint32_t d) {
+  std::uint16_t* const order = shared.orders[0] + d * most;
+  const T* const values = shared.values + d * most;
   const auto exchange = [&](std::uint32_t a, std::uint32_t b) {
     if (b >= count) return;
-#pragma unroll
-    for (std::uint32_t d = 0; d < dims; ++d) {
-      std::uint16_t* const order = shared.orders[0] + d * most;
-      const std::uint16_t x = order[a], y = order[b];
-      const T here = shared.values[d * most + x], there = shared.values[d * most + y];
-      if (there > here) continue;
-      if (there < here || comes_before(shared.values, shared.numbers, most, dims, y, x, d)) {
-        order[a] = y;
-        order[b] = x;
-      }
+    const std::uint16_t x = order[a], y = order[b];
+    if (values[y] > values[x]) return;
+    if (values[y] < values[x] || comes_before(shared.values, shared.numbers, most, dims, y, x, d)) {
+      order[a] = y;
+      order[b] = x;
     }
   };
   const auto sync_for = [](std::uint32_t span) {
@@ -112,6 +111,120 @@ __device__ void sort_orders(const FinishShared<T>& shared, std::uint32_t most, s
     }
   }
   sync_block();
+}
+
+/// Sorts kFinishedPerThread words of each thread of the block, in the order of threads: bitonic, within threads and
+/// warps by registers. `exchanged` is shared, as many words as there are.
+__device__ inline void sort_words(std::uint32_t (&words)[kFinishedPerThread], std::uint32_t* exchanged) {
+  constexpr std::uint32_t kOwn = kFinishedPerThread;
+  const std::uint32_t first = thread_number() * kOwn, all = threads_per_block() * kOwn;
+  for (std::uint32_t size = 2; size <= all; size *= 2) {
+    for (std::uint32_t stride = size / 2; stride > 0; stride /= 2) {
+      std::uint32_t others[kOwn];
+      if (stride >= kOwn * kWarp) {
+        sync_block();
+#pragma unroll
+        for (std::uint32_t i = 0; i < kOwn; ++i) exchanged[i * threads_per_block() + thread_number()] = words[i];
+        sync_block();
+#pragma unroll
+        for (std::uint32_t i = 0; i < kOwn; ++i) {
+          others[i] = exchanged[i * threads_per_block() + (thread_number() ^ stride / kOwn)];
+        }
+      } else if (stride >= kOwn) {
+#pragma unroll
+        for (std::uint32_t i = 0; i < kOwn; ++i) others[i] = shuffle_xor(words[i], stride / kOwn);
+      } else {
+#pragma unroll
+        for (std::uint32_t i = 0; i < kOwn; ++i) others[i] = stride == 1 ? words[i ^ 1] : words[i ^ 2];
+      }
+#pragma unroll
+      for (std::uint32_t i = 0; i < kOwn; ++i) {
+        const std::uint32_t place = first + i;
+        const bool takes_less = ((place & stride) == 0) == ((place & size) == 0);
+        words[i] = takes_less == (others[i] < words[i]) ? others[i] : words[i];
+      }
+    }
+  }
+}
+
+/// Sorts the slots of each order: by cells of their coordinates, 21 bits above the 11 of the slot, and then those of a
+/// cell by their super-keys, if these are few; else all by super-keys.
+template <std::uint32_t kDims, typename T>
+__device__ void sort_orders(const FinishShared<T>& shared, std::uint32_t most, std::uint32_t runtime_dims,
+                            std::uint32_t count) {
+  constexpr std::uint32_t kSlotBits = 11, kCells = 1u << (32 - kSlotBits), kMostInCell = 12;
+  static_assert(1u << kSlotBits == kMostFinished && kFinishedPerThread == 4);
+  const std::uint32_t dims = kDims == 0 ? runtime_dims : kDims;
+  std::uint32_t* const exchanged = reinterpret_cast<std::uint32_t*>(shared.orders[1]);  // not used yet
+  T* const ends = reinterpret_cast<T*>(shared.side);                                    // nor is this
+  for (std::uint32_t d = 0; d < dims; ++d) {
+    const T* const values = shared.values + d * most;
+    std::uint16_t* const order = shared.orders[0] + d * most;
+    if (warp_number() == 0) {
+      T low = values[lane_number() < count ? lane_number() : 0], high = low;
+      for (std::uint32_t i = lane_number(); i < count; i += kWarp) {
+        low = lesser(low, values[i]);
+        high = greater(high, values[i]);
+      }
+      for (std::uint32_t step = kWarp / 2; step > 0; step /= 2) {
+        low = lesser(low, shuffle_xor(low, step));
+        high = greater(high, shuffle_xor(high, step));
+      }
+      if (lane_number() == 0) {
+        ends[0] = low;
+        ends[1] = high;
+      }
+    }
+    sync_block();
+    const T low = ends[0], scale = static_cast<T>(kCells - 1) / (ends[1] - low);
+    std::uint32_t words[kFinishedPerThread];
+#pragma unroll
+    for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
+      const std::uint32_t slot = i * threads_per_block() + thread_number();
+      words[i] = ~0u;
+      if (slot >= count) continue;
+      const std::uint32_t cell = to_unsigned((values[slot] - low) * scale);
+      words[i] = (cell < kCells - 1 ? cell : kCells - 1) << kSlotBits | slot;
+    }
+    sort_words(words, exchanged);
+    sync_block();
+#pragma unroll
+    for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
+      const std::uint32_t place = thread_number() * kFinishedPerThread + i;
+      if (place >= count) continue;
+      exchanged[place] = words[i];
+      order[place] = static_cast<std::uint16_t>(words[i] & (kMostFinished - 1));
+    }
+    sync_block();
+    bool is_crowded = false;
+#pragma unroll
+    for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
+      const std::uint32_t place = thread_number() * kFinishedPerThread + i, cell = words[i] >> kSlotBits;
+      const auto is_of_cell = [&](std::uint32_t at) { return at < count && exchanged[at] >> kSlotBits == cell; };
+      if (place >= count || (place > 0 && is_of_cell(place - 1)) || !is_of_cell(place + 1)) continue;
+      std::uint32_t end = place + 2;
+      while (end - place <= kMostInCell && is_of_cell(end)) ++end;
+      if (end - place > kMostInCell) {
+        is_crowded = true;
+        continue;
+      }
+      for (std::uint32_t next = place + 1; next < end; ++next) {  // into those before it
+        const std::uint16_t slot = order[next];
+        std::uint32_t to = next;
+        for (; to > place; --to) {
+          const std::uint16_t other = order[to - 1];
+          if (values[other] < values[slot]) break;
+          if (values[other] == values[slot] &&
+              comes_before(shared.values, shared.numbers, most, dims, other, slot, d)) {
+            break;
+          }
+          order[to] = other;
+        }
+        order[to] = slot;
+      }
+    }
+    if (any_thread(is_crowded)) sort_by_super_keys(shared, most, dims, count, d);
+  }
 }
 
 /// A block per range. kDims is 0 where dims are known at run time only.
@@ -157,6 +270,7 @@ __global__ void __launch_bounds__(kMostFinished / kFinishedPerThread, 2) finish_
       task.out_points[begin + p] = shared.numbers[orders[dim * most + p]];
       task.out_dims[begin + p] = dim;
     }
+    if (size == 1) break;  // nothing lies below
     sync_block();
 #pragma unroll
     for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
