@@ -29,10 +29,14 @@ PointSet take_rows(PointView points, std::span<const std::uint32_t> rows, int th
     using T = decltype(zero);
     T* const to = taken.values<T>().data();
     core::visit_dims(points.dims(), [&](auto constant_dims) {
-      const std::size_t dims = constant_dims.value == core::kRuntimeDims ? points.dims() : constant_dims.value;
       runtime::parallel_for(blocks, {.threads = threads}, [&](std::uint64_t b) {
+        constexpr std::uint64_t kAhead = 16;  // rows lie anywhere
+        const std::size_t dims = constant_dims.value == core::kRuntimeDims ? points.dims() : constant_dims.value;
         const std::uint64_t end = std::min<std::uint64_t>(rows.size(), (b + 1) * block);
-        for (std::uint64_t i = b * block; i < end; ++i) std::copy_n(points.row<T>(rows[i]), dims, to + i * dims);
+        for (std::uint64_t i = b * block; i < end; ++i) {
+          __builtin_prefetch(points.row<T>(rows[std::min(i + kAhead, end - 1)]));
+          std::copy_n(points.row<T>(rows[i]), dims, to + i * dims);
+        }
       });
     });
   });

@@ -31,6 +31,7 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -545,15 +546,17 @@ std::string check_arrays(const InOrderTree& tree) {
 std::string check_positions(const InOrderTree& tree, int threads) {
   const std::uint64_t count = tree.index.size(), rows = tree.facts.rows;
   if (rows > kMostRows) return fmt::format("there are {} points, and numbers for {}", rows, kMostRows);
-  std::vector<bool> is_seen(rows, false);
+  const bool are_few = rows / 64 > count;  // a map of all rows would take more memory than the tree
+  std::vector<bool> is_seen(are_few ? 0 : rows, false);
+  std::unordered_set<std::uint32_t> seen;
   for (std::uint64_t position = 0; position < count; ++position) {
     const std::uint32_t row = tree.index[position];
     if (row >= rows) return fmt::format("position {}: there is no point {}, the data has {}", position, row, rows);
-    if (is_seen[row]) {
+    if (are_few ? !seen.insert(row).second : is_seen[row]) {
       const auto before = std::find(tree.index.begin(), tree.index.end(), row) - tree.index.begin();
       return fmt::format("position {}: point {} is also at position {}", position, row, before);
     }
-    is_seen[row] = true;
+    if (!are_few) is_seen[row] = true;
   }
   const std::vector<std::uint32_t> usable = usable_rows(tree.points.view(), {.skip = true, .threads = threads});
   if (usable.size() == count) return "";

@@ -21,6 +21,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -34,12 +35,22 @@ class TreePoints {
  public:
   explicit TreePoints(const apps::InOrderTree& tree) : tree_(tree), numbers_(tree.index) {
     if (tree.index.size() == tree.facts.rows) return;
+    ranks_.resize(tree.index.size());
+    numbers_ = ranks_;
+    if (tree.facts.rows / 64 > tree.index.size()) {  // a map of all rows would take more memory than the tree
+      original_ = tree.index;
+      std::sort(original_.begin(), original_.end());
+      for (std::size_t i = 0; i < ranks_.size(); ++i) {
+        const auto found = std::lower_bound(original_.begin(), original_.end(), tree.index[i]);
+        ranks_[i] = static_cast<std::uint32_t>(found - original_.begin());
+      }
+      return;
+    }
     std::vector<std::uint64_t> bits(tree.facts.rows / 64 + 1), before(bits.size());
     for (const std::uint32_t row : tree.index) bits[row / 64] |= std::uint64_t{1} << (row % 64);
     for (std::size_t word = 0; word + 1 < bits.size(); ++word) {
       before[word + 1] = before[word] + static_cast<std::uint64_t>(std::popcount(bits[word]));
     }
-    ranks_.resize(tree.index.size());
     original_.resize(tree.index.size());
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       const std::uint32_t row = tree.index[i];
@@ -47,7 +58,6 @@ class TreePoints {
       ranks_[i] = static_cast<std::uint32_t>(before[row / 64] + static_cast<std::uint64_t>(std::popcount(lower)));
       original_[ranks_[i]] = row;
     }
-    numbers_ = ranks_;
   }
 
   TreePoints(const TreePoints&) = delete;

@@ -203,6 +203,23 @@ TEST(IndexFromTree, NoPoints) {
   }
 }
 
+/// Rows that are hardly ever there take no memory.
+TEST(IndexFromTree, NumbersMayBeFarApart) {
+  InOrderTree tree = apps::export_in_order(PointView(std::array{5.0, 1.0, 3.0}.data(), 3, 1));
+  tree.facts.rows = 0xfffffffe;
+  tree.index = {7, 4'000'000'000, 12};  // at 1, 3 and 5
+  for (const Engine engine : {Engine::kd_tree, Engine::brute_force}) {
+    const Index index = Index::from_tree(tree, {.engine = engine});
+    const double query = 2.5;
+    const Neighbors found = index.knn(PointView(&query, 1, 1), 4);
+    EXPECT_EQ(std::vector(found.indices().begin(), found.indices().end()),
+              (std::vector<std::uint32_t>{4'000'000'000, 7, 12, 0xfffffffe}));
+  }
+  tree.index[0] = 12;
+  EXPECT_EQ(thrown_message<BadData>([&] { Index::from_tree(tree); }),
+            "the tree is wrong: position 2: point 12 is also at position 0");
+}
+
 class WrongTree : public testing::Test {
  protected:
   WrongTree() {
