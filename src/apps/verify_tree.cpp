@@ -342,7 +342,10 @@ class QuickCheck {
     };
     struct Bounds {
       Bounds(std::uint32_t dims, T none) {
-        if constexpr (kDims == 0) values.resize(dims), positions.resize(dims);
+        if constexpr (kDims == 0) {
+          values.resize(dims);
+          positions.resize(dims);
+        }
         std::fill(values.begin(), values.end(), none);
         std::fill(positions.begin(), positions.end(), kNone);
       }
