@@ -295,7 +295,8 @@ class QuickCheck {
       const T* const x = check_.row(position);
       bool is_inside = true;
       for (std::uint32_t d = 0; d < check_.dims(); ++d) {
-        is_inside &= (after_.values[d] < x[d]) & (x[d] < before_.values[d]);
+        is_inside &= after_.values[d] < x[d];
+        is_inside &= x[d] < before_.values[d];
       }
       if (is_inside) return true;
       for (std::uint32_t d = 0; d < check_.dims(); ++d) {  // equal coordinates: the rest of the order decides

@@ -34,7 +34,9 @@ apps::TreeExportOptions random_tree(std::mt19937_64& random) {
   return options;
 }
 
-Index tree_index(PointView points, const apps::TreeExportOptions& tree, bool as_table, const BuildOptions& options) {
+/// Few queries are announced, so that every tree is taken over.
+Index tree_index(PointView points, const apps::TreeExportOptions& tree, bool as_table, BuildOptions options) {
+  if (options.expected_queries == 0) options.expected_queries = 1;
   if (as_table) return Index::from_tree(apps::export_node_table(points, tree), points, options);
   return Index::from_tree(apps::export_in_order(points, tree), options);
 }
@@ -150,7 +152,7 @@ TEST(IndexFromTree, FilesAndApproximateAnswersAreThoseOfTheUsualTree) {
   for (const std::uint32_t dims : {2u, 3u, 9u}) {
     const PointSet points = nasty_points(NastyShape::uniform, DType::f32, 5000, dims, random);
     const PointSet queries = nasty_points(NastyShape::uniform, DType::f32, 50, dims, random);
-    const BuildOptions build{.engine = Engine::kd_tree, .device = Device::cpu()};
+    const BuildOptions build{.engine = Engine::kd_tree, .device = Device::cpu(), .expected_queries = 1};
     const Index expected = Index::build(points.view(), build);
     const Index index = Index::from_tree(apps::export_in_order(points.view(), {.split = SplitRule::cycle}), build);
     SearchOptions options;
@@ -161,6 +163,21 @@ TEST(IndexFromTree, FilesAndApproximateAnswersAreThoseOfTheUsualTree) {
     expect_same(expected.knn(queries.view(), 5, options), index.knn(queries.view(), 5, options));
     EXPECT_EQ(index.to_bytes(), expected.to_bytes());
   }
+}
+
+/// For many queries a tree that splits the dims in turn gives way to one that splits the widest side.
+TEST(IndexFromTree, MayBuildABetterTree) {
+  std::mt19937_64 random(14);
+  const PointSet points = nasty_points(NastyShape::uniform, DType::f32, 5000, 3, random);
+  const auto explained = [&](SplitRule rule, const BuildOptions& build) {
+    return Index::from_tree(apps::export_in_order(points.view(), {.split = rule}), build).explain();
+  };
+  const std::string taken = "in the order of another";
+  const BuildOptions many{.device = Device::cpu()}, few{.device = Device::cpu(), .expected_queries = 500};
+  EXPECT_PRED2(holds, explained(SplitRule::widest, many), taken);
+  EXPECT_PRED2(holds, explained(SplitRule::cycle, few), taken);
+  EXPECT_PRED2(holds, explained(SplitRule::cycle, {.device = Device::cpu(), .split = SplitRule::cycle}), taken);
+  EXPECT_FALSE(holds(explained(SplitRule::cycle, many), taken));
 }
 
 /// Few queries take the tree, too: nothing has to be built.
