@@ -153,7 +153,7 @@ void PointSource::require_fitting(const SourceInput& input, const IndexFileInfo&
   if (!flags.build.period.empty()) refuse_for_index(flags, "that has its period", "--period");
   if (!flags.build.metric_params.empty()) refuse_for_index(flags, "that has its parameters", "--metric-params");
   if (flags.build.split != SplitRule::widest) refuse_for_index(flags, "that has its splits", "--split");
-  if (flags.build.builder != CoverBuilder::batch && name_of(flags.build.builder) != info.builder) {
+  if (flags.build.builder != Builder::automatic && name_of(flags.build.builder) != info.builder) {
     refuse_for_index(flags, "that is built already", fmt::format("--builder {}", name_of(flags.build.builder)));
   }
   if (flags.self()) refuse_reading_flags(flags.points_path, flags.read);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kEngines = "auto|brute|kdtree|covertree";
 constexpr const char* kSplits = "widest|cycle";
-constexpr const char* kBuilders = "batch|lists";
+constexpr const char* kBuilders = "auto|histogram|presort|select|segsort|batch|lists";
 constexpr std::uint32_t kMostPerLeaf = 1024;
 
 /// "10" or "-5:5".
@@ -134,8 +134,9 @@ Flag split_flag(BuildOptions& build) {
 Flag builder_flag(BuildOptions& build) {
   return choice_flag(
       "--builder", kBuilders,
-      "cover tree: build level by level (batch, the default) or from lists of near and far points (lists)",
-      build.builder, parse_cover_builder);
+      "how the tree is built, for comparison; k-d tree: histogram (the default), presort, select, segsort; cover tree: "
+      "batch (the default), lists",
+      build.builder, parse_builder);
 }
 
 Flag period_flag(std::vector<apps::PeriodicAxis>& axes, std::vector<double>& lengths) {
@@ -213,7 +214,7 @@ void refuse_flags_of_points(const SearchFlags& flags, const std::string& what, c
       {!flags.build.metric_params.empty(), "--metric-params"},
       {flags.build.leaf_size != 0 && !known.leaf_size, "--leaf-size"},
       {flags.build.split != SplitRule::widest, "--split"},
-      {flags.build.builder != CoverBuilder::batch, "--builder lists"},
+      {flags.build.builder != Builder::automatic, "--builder"},
       {flags.map && !known.map, "--map"},
       {!flags.table_points.empty(), "--points"},
       {flags.search.eps != 0 && !known.eps, "--eps"},

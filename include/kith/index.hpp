@@ -48,15 +48,21 @@ KITH_EXPORT std::string_view name_of(SplitRule rule);
 /// The reverse of `name_of`. Throws UsageError on anything else.
 KITH_EXPORT SplitRule parse_split_rule(std::string_view text);
 
-/// How a cover tree is built; answers are the same. `batch`: every point goes to the nearest centre, and all centres of
-/// a level keep apart. `lists`: on the CPU only, for comparison: each centre splits the list of its points by itself
-/// into near and far ones, so that only the children of one node keep apart.
-enum class CoverBuilder : std::uint8_t { batch, lists };
+/// How a tree is built; answers are the same. `automatic` is the engine's own builder, the first one below.
+///
+/// k-d tree, every one the same tree: `histogram` selects by brackets from samples and counts. For comparison, on the
+/// CPU only: `presort` keeps sorted orders of all dimensions, `select` is a radix select in place, `segsort` sorts the
+/// nodes of each level.
+///
+/// Cover tree: `batch`: every point goes to the nearest centre, and all centres of a level keep apart. `lists`: on the
+/// CPU only, for comparison: each centre splits the list of its points by itself into near and far ones, so that only
+/// the children of one node keep apart.
+enum class Builder : std::uint8_t { automatic, histogram, presort, select, segsort, batch, lists };
 
-/// "batch" or "lists".
-KITH_EXPORT std::string_view name_of(CoverBuilder builder);
+/// "auto", "histogram", "presort", "select", "segsort", "batch" or "lists".
+KITH_EXPORT std::string_view name_of(Builder builder);
 /// The reverse of `name_of`. Throws UsageError on anything else.
-KITH_EXPORT CoverBuilder parse_cover_builder(std::string_view text);
+KITH_EXPORT Builder parse_builder(std::string_view text);
 
 /// How an index is built. What is for points only must be left as it is elsewhere, else UsageError is thrown.
 struct BuildOptions {
@@ -67,8 +73,9 @@ struct BuildOptions {
   Metric metric = Metric::l2();
   /// k-d tree only.
   SplitRule split = SplitRule::widest;
-  /// Cover tree only: UsageError for other engines, and for `lists` on a GPU.
-  CoverBuilder builder = CoverBuilder::batch;
+  /// Needs the engine that has it by name: UsageError for other engines, and on a GPU for one that runs on the CPU
+  /// only.
+  Builder builder = Builder::automatic;
   /// Trees only, up to 1024; 0 means a good one. k-d tree: the most points in a leaf. Cover tree: the most points that
   /// are left together without a look at how they lie; leaves that would not gain by it stay larger.
   std::uint32_t leaf_size = 0;

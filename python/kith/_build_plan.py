@@ -42,7 +42,7 @@ def build_options(
 def plan(
     rows: int, dims: int, dtype: Any = np.float32, *, engine: Engine = "auto",
     device: str = "auto", metric: Metric = "l2", leaf_size: int = 0, split: Split = "widest",
-    builder: Builder = "batch", period: Any = None, expected_queries: int = 0, threads: int = 0,
+    builder: Builder = "auto", period: Any = None, expected_queries: int = 0, threads: int = 0,
     metric_params: Any = None,
 ) -> BuildPlan:
     """What building an index of so many points would take, before it begins.

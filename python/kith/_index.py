@@ -76,8 +76,10 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
         Trees only: the most points in a leaf; 0 takes a good one.
     split : {"widest", "cycle"}
         k-d tree only: which side a node splits.
-    builder : {"batch", "lists"}
-        Cover tree only: how it is built.
+    builder : {"auto", "histogram", "presort", "select", "segsort", "batch", "lists"}
+        How the tree of the named engine is built, for comparison; the answers are the same. k-d
+        tree: "histogram" (the default), "presort", "select" or "segsort", all the same tree. Cover
+        tree: "batch" (the default) or "lists".
     period : float or sequence of float, optional
         The lengths of periodic axes, 0 for one that does not wrap. Points must lie in [0, length).
     expected_queries : int
@@ -120,7 +122,7 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
         *,
         leaf_size: int = 0,
         split: Split = "widest",
-        builder: Builder = "batch",
+        builder: Builder = "auto",
         period: Any = None,
         expected_queries: int = 0,
         columns: Sequence[str] | None = None,
@@ -136,7 +138,7 @@ class Index(IndexKnn, IndexRadius, IndexBoxes, IndexFiles):
         if objects is not None:
             for name, is_given in {
                 "split": split != "widest",
-                "builder": builder != "batch",
+                "builder": builder != "auto",
                 "period": period is not None,
                 "metric_params": metric_params is not None,
                 "columns": columns is not None,

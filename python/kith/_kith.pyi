@@ -113,7 +113,7 @@ class Index(_AnyIndex):
         metric: str = "l2",  # see metric_names
         leaf_size: int = 0,
         split: str = "widest",  # widest, cycle
-        builder: str = "batch",  # batch, lists
+        builder: str = "auto",  # k-d tree: histogram, presort, select, segsort; cover tree: batch, lists
         metric_params: Sequence[float] = [],
         period: Sequence[float] = [],  # a length for each axis, 0: it does not wrap
         expected_queries: int = 0,
@@ -166,7 +166,7 @@ class Index(_AnyIndex):
 
 def plan(
     rows: int, dims: int, dtype: str, *, engine: str = "auto", device: str = "auto",
-    metric: str = "l2", leaf_size: int = 0, split: str = "widest", builder: str = "batch",
+    metric: str = "l2", leaf_size: int = 0, split: str = "widest", builder: str = "auto",
     metric_params: Sequence[float] = [], period: Sequence[float] = [], expected_queries: int = 0,
     threads: int = 0,
 ) -> tuple[_Engine, str, int, int, str]:

@@ -15,7 +15,7 @@ EngineInUse = Literal["brute", "kdtree", "covertree"]
 #: "lp:P" is one for every P; `_kith.metric_names` has all of them.
 Metric = Union[Literal["l2", "l1", "linf", "cosine", "angular", "ip"], str]
 Split = Literal["widest", "cycle"]
-Builder = Literal["batch", "lists"]
+Builder = Literal["auto", "histogram", "presort", "select", "segsort", "batch", "lists"]
 
 Distances = npt.NDArray[np.floating[Any]]
 Indices = npt.NDArray[np.int64]

@@ -36,7 +36,7 @@ BuildOptions build_options(const std::string& engine, const std::string& device,
   options.metric = Metric::parse(metric);
   options.leaf_size = leaf_size;
   options.split = parse_split_rule(split);
-  options.builder = parse_cover_builder(builder);
+  options.builder = parse_builder(builder);
   options.metric_params = std::move(metric_params);
   options.period = std::move(period);
   options.expected_queries = expected_queries;
@@ -116,7 +116,7 @@ std::vector<std::tuple<std::string, std::vector<std::string>>> metric_names() {
 void bind_index(nb::module_& module) {
   nb::class_<Index> index(module, "Index");
   index.def_static("build", &build, "points"_a, nb::kw_only(), "engine"_a = "auto", "device"_a = "auto",
-                   "metric"_a = "l2", "leaf_size"_a = 0, "split"_a = "widest", "builder"_a = "batch",
+                   "metric"_a = "l2", "leaf_size"_a = 0, "split"_a = "widest", "builder"_a = "auto",
                    "metric_params"_a = std::vector<double>(), "period"_a = std::vector<double>(),
                    "expected_queries"_a = 0, "skip_nonfinite"_a = false, "threads"_a = 0, "progress"_a = nb::none());
   index.def_static("from_tree", &from_tree, "path"_a, "points"_a = nb::none(), nb::kw_only(), "engine"_a = "auto",
@@ -134,7 +134,7 @@ void bind_index(nb::module_& module) {
 
   module.def("metric_names", &metric_names);
   module.def("plan", &plan, "rows"_a, "dims"_a, "dtype"_a, nb::kw_only(), "engine"_a = "auto", "device"_a = "auto",
-             "metric"_a = "l2", "leaf_size"_a = 0, "split"_a = "widest", "builder"_a = "batch",
+             "metric"_a = "l2", "leaf_size"_a = 0, "split"_a = "widest", "builder"_a = "auto",
              "metric_params"_a = std::vector<double>(), "period"_a = std::vector<double>(), "expected_queries"_a = 0,
              "threads"_a = 0);
 }

@@ -38,7 +38,7 @@ struct BuildRequest {
   std::uint64_t count = 0;
   std::uint32_t dims = 0;
   SplitRule split = SplitRule::widest;
-  CoverBuilder builder = CoverBuilder::batch;
+  Builder builder = Builder::automatic;
   std::uint32_t leaf_size = 0;  ///< 0: the engine's own choice
   std::vector<T> period = {};   ///< per axis, infinity where it does not wrap; empty if none does
   /// The k-d tree on the CPU only: `rows` are those of the order, which is taken over; null: they are in the order of
@@ -69,6 +69,7 @@ struct PlanRequest {
   DType dtype = DType::f32;
   std::uint64_t count = 0;
   std::uint32_t dims = 0;
+  Builder builder = Builder::automatic;
   std::uint32_t leaf_size = 0;  ///< 0: the engine's own choice
   bool is_periodic = false;
   Device device = {};

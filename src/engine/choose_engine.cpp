@@ -69,7 +69,9 @@ void choose_device(const EngineRequest& wanted, Choice& choice) {
   if (!backend->has(choice.engine)) {
     return choice.fall_back(fmt::format("engine {} runs on the CPU only in this version", name_of(choice.engine)));
   }
-  if (wanted.builder == CoverBuilder::lists) return choice.fall_back("builder lists runs on the CPU only");
+  if (!runs_on_gpu(wanted.builder)) {
+    return choice.fall_back(fmt::format("builder {} runs on the CPU only", name_of(wanted.builder)));
+  }
   const std::vector<DeviceInfo> devices = backend->devices();
   if (devices.empty()) {
     return choice.fall_back(fmt::format("there is no usable GPU ({})", backend->why_no_devices()));
@@ -133,6 +135,7 @@ Choice choose_engine(const EngineRequest& wanted) {
         fmt::format("engine {}: the one that knows the metric {}", name_of(choice.engine), wanted.metric.name());
   } else if (wanted.engine != Engine::automatic) {
     choice.reason = fmt::format("engine {}: as asked", name_of(wanted.engine));
+    if (!is_default(wanted.builder)) choice.reason += fmt::format(", builder {}", name_of(wanted.builder));
   } else if (!queries_are_few(wanted) && is_doubtful(wanted)) {
     choice.engine = Engine::kd_tree;
     choice.is_measured = true;

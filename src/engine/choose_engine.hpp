@@ -19,7 +19,7 @@ struct EngineRequest {
   std::uint64_t queries = 0;  ///< how many will come; 0 if unknown
   Device points_on = {};      ///< where the points are
   Metric metric = {};
-  CoverBuilder builder = CoverBuilder::batch;
+  Builder builder = Builder::automatic;
   bool has_tree = false;  ///< a k-d tree of the points is there and need not be built
 };
 

@@ -163,6 +163,7 @@ engine::PlanRequest plan_request(const engine::Choice& choice, const engine::Eng
           .dtype = dtype,
           .count = wanted.points,
           .dims = wanted.dims,
+          .builder = options.builder,
           .leaf_size = options.leaf_size,
           .is_periodic = !options.period.empty(),
           .device = choice.device,

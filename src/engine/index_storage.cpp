@@ -200,7 +200,7 @@ IndexFileInfo describe_index_file(const std::string& path) {
   }
   if (info.engine == Engine::cover_tree) {
     const bool is_by_lists = front.facts.parameters[engine::kSeparationParameter] != 0;
-    info.builder = name_of(is_by_lists ? CoverBuilder::lists : CoverBuilder::batch);
+    info.builder = name_of(is_by_lists ? Builder::lists : Builder::batch);
   }
   for (const engine::SectionRecord& section : front.sections) {
     info.sections.push_back({std::string(engine::name_of(static_cast<SectionId>(section.id))), section.id,

@@ -38,7 +38,7 @@ inline void require_object_options(const BuildOptions& options, std::string_view
     throw UsageError(fmt::format("{} is for points, not for {}", option, what));
   };
   if (options.split != SplitRule::widest) refuse("split");
-  if (options.builder != CoverBuilder::batch) refuse("builder");
+  if (options.builder != Builder::automatic) refuse("builder");
   if (!options.period.empty()) refuse("period");
 }
 

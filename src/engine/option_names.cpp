@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kEngines{"auto", "brute", "kdtree", "covertree"};
 constexpr std::array<std::string_view, 2> kSplitRules{"widest", "cycle"};
-constexpr std::array<std::string_view, 2> kBuilders{"batch", "lists"};
+constexpr std::array<std::string_view, 7> kBuilders{"auto",    "histogram", "presort", "select",
+                                                    "segsort", "batch",     "lists"};
 
 template <typename Option, typename Names>
 Option parse(std::string_view text, const Names& names, std::string_view what, std::string_view choices) {
@@ -25,7 +26,7 @@ Option parse(std::string_view text, const Names& names, std::string_view what, s
 
 std::string_view name_of(Engine engine) { return kEngines.at(static_cast<std::size_t>(engine)); }
 std::string_view name_of(SplitRule rule) { return kSplitRules.at(static_cast<std::size_t>(rule)); }
-std::string_view name_of(CoverBuilder builder) { return kBuilders.at(static_cast<std::size_t>(builder)); }
+std::string_view name_of(Builder builder) { return kBuilders.at(static_cast<std::size_t>(builder)); }
 
 Engine parse_engine(std::string_view text) {
   return parse<Engine>(text, kEngines, "engine", "auto, brute, kdtree or covertree");
@@ -33,8 +34,9 @@ Engine parse_engine(std::string_view text) {
 SplitRule parse_split_rule(std::string_view text) {
   return parse<SplitRule>(text, kSplitRules, "split rule", "widest or cycle");
 }
-CoverBuilder parse_cover_builder(std::string_view text) {
-  return parse<CoverBuilder>(text, kBuilders, "builder", "batch or lists");
+Builder parse_builder(std::string_view text) {
+  return parse<Builder>(text, kBuilders, "builder",
+                        "auto, histogram, presort, select or segsort (k-d tree), batch or lists (cover tree)");
 }
 
 }  // namespace kith::inline v0

@@ -18,6 +18,27 @@ namespace {
 
 constexpr std::uint64_t kRowsPerBlock = 16384;
 
+/// Throws UsageError for a builder of another engine, or of none that runs on the device.
+void require_builder(const BuildOptions& options) {
+  if (options.builder == Builder::automatic) return;
+  const std::string_view name = name_of(options.builder);
+  const bool is_cover_trees = options.builder == Builder::batch || options.builder == Builder::lists;
+  const Engine engine = is_cover_trees ? Engine::cover_tree : Engine::kd_tree;
+  if (options.engine != engine) {
+    const std::string_view others = options.engine == Engine::automatic ? "; name the engine, too"
+                                    : options.engine == Engine::kd_tree
+                                        ? "; choose histogram, presort, select or segsort"
+                                    : options.engine == Engine::cover_tree ? "; choose batch or lists"
+                                                                           : ", which builds no tree";
+    throw UsageError(fmt::format("builder {}: for engine {} only, not for {}{}", name, name_of(engine),
+                                 name_of(options.engine), others));
+  }
+  if (options.device.kind() == Device::Kind::cuda && !runs_on_gpu(options.builder)) {
+    throw UsageError(fmt::format("builder {}: runs on the CPU only, not on {}; use `device=cpu`, or `builder={}`", name,
+                                 options.device.name(), is_cover_trees ? "batch" : "histogram"));
+  }
+}
+
 template <typename T>
 std::vector<std::vector<std::uint64_t>> bad_rows_per_block(PointView points, const core::RowMap& map, int threads) {
   const std::uint64_t blocks = (points.rows() + kRowsPerBlock - 1) / kRowsPerBlock;
@@ -184,22 +205,19 @@ bool knows_metric(Engine engine, Metric metric) {
                                         : true;
 }
 
+bool is_default(Builder builder) {
+  return builder == Builder::automatic || builder == Builder::histogram || builder == Builder::batch;
+}
+
+bool runs_on_gpu(Builder builder) { return is_default(builder); }
+
 void require_build_options(const BuildOptions& options) {
   if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
   if (options.leaf_size > kMostPerLeaf) {
     throw UsageError(
         fmt::format("the leaf size must be 1 to {}, or 0 for a good one, not {}", kMostPerLeaf, options.leaf_size));
   }
-  if (options.builder != CoverBuilder::batch) {
-    const std::string_view name = name_of(options.builder);
-    if (options.engine != Engine::cover_tree) {
-      throw UsageError(fmt::format("builder {}: for engine covertree only, not for {}", name, name_of(options.engine)));
-    }
-    if (options.device.kind() == Device::Kind::cuda) {
-      throw UsageError(fmt::format("builder {}: runs on the CPU only, not on {}; use `device=cpu`, or `builder=batch`",
-                                   name, options.device.name()));
-    }
-  }
+  require_builder(options);
   const auto wraps = [](double length) { return length != 0; };
   if (options.engine == Engine::cover_tree && std::any_of(options.period.begin(), options.period.end(), wraps)) {
     throw UsageError("engine covertree: periodic axes need engine brute or kdtree (or auto)");

@@ -205,6 +205,25 @@ TEST_F(IndexCommand, CoverTreesHaveTwoBuilders) {
   expect_failure(run_kith({"knn", path("p.kith"), "-k", "1", "--builder", "lists"}), 2, "--builder lists");
 }
 
+TEST_F(IndexCommand, KdTreesHaveFourBuilders) {
+  ASSERT_EQ(build({"--engine", "kdtree"}).code, 0);
+  const std::string expected = content(path("p.kith"));
+  for (const std::string builder : {"histogram", "presort", "select", "segsort"}) {
+    const Outcome built = build({"--engine", "kdtree", "--builder", builder, "--explain"});
+    ASSERT_EQ(built.code, 0) << built;
+    EXPECT_EQ(has(built.err, "builder " + builder), builder != "histogram") << built;
+    EXPECT_TRUE(content(path("p.kith")) == expected) << builder;
+  }
+  const Outcome searched = run_kith({"knn", path("p.npy"), "-k", "2", "--engine", "kdtree", "--builder", "select"});
+  EXPECT_EQ(searched.out, run_kith({"knn", path("p.npy"), "-k", "2"}).out);
+  expect_failure(build({"--engine", "kdtree", "--builder", "batch"}), 2,
+                 "choose histogram, presort, select or segsort");
+  expect_failure(build({"--engine", "covertree", "--builder", "presort"}), 2, "choose batch or lists");
+  expect_failure(build({"--builder", "presort"}), 2, "name the engine, too");
+  expect_failure(build({"--engine", "kdtree", "--builder", "segsort", "--device", "cuda"}), 2, "runs on the CPU only");
+  expect_failure(run_kith({"knn", path("p.kith"), "-k", "1", "--builder", "presort"}), 2, "--builder presort");
+}
+
 TEST_F(IndexCommand, VerifyKnowsAngles) {
   ASSERT_EQ(build({"--metric", "angular"}).code, 0);
   EXPECT_EQ(run_kith({"verify", path("p.kith"), "--points", path("p.npy")}).code, 0);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -82,10 +83,9 @@ struct SlowTree {
 };
 
 template <typename T>
-void expect_contract_tree(PointView points, std::uint32_t leaf_size, bool cycles, int threads) {
-  const SlowTree<T> slow(points, leaf_size, cycles);
-  const cpu::KdTree<T> tree = cpu::build_kd_tree(points.row<T>(0), points.rows(), points.dims(),
-                                                 {.leaf_size = leaf_size, .cycles = cycles, .threads = threads});
+void expect_contract_tree(PointView points, const cpu::KdBuildOptions& options) {
+  const SlowTree<T> slow(points, options.leaf_size, options.cycles);
+  const cpu::KdTree<T> tree = cpu::build_kd_tree(points.row<T>(0), points.rows(), points.dims(), options);
   ASSERT_EQ(tree.geometry.levels, slow.levels);
   for (std::size_t node = 0; node < slow.split_dims.size(); ++node) {
     ASSERT_EQ(tree.split_dims[node], slow.split_dims[node]) << "node " << node;
@@ -95,7 +95,7 @@ void expect_contract_tree(PointView points, std::uint32_t leaf_size, bool cycles
     const std::uint64_t begin = slow.first(slow.levels, leaf);
     const std::uint64_t size = slow.first(slow.levels, leaf + 1) - begin;
     ASSERT_EQ(tree.leaf_count(leaf), size);
-    ASSERT_LE(size, leaf_size);
+    ASSERT_LE(size, options.leaf_size);
     for (std::uint64_t i = 0; i < size; ++i) {
       ASSERT_EQ(tree.block_indices(leaf)[i], slow.order[begin + i]) << "leaf " << leaf << ", place " << i;
       for (std::uint32_t d = 0; d < points.dims(); ++d) {
@@ -125,8 +125,10 @@ void expect_contract_tree(PointView points, std::uint32_t leaf_size, bool cycles
   }
 }
 
+constexpr std::array kBuilders = {Builder::histogram, Builder::presort, Builder::select, Builder::segsort};
+
 TEST(KdTree, IsTheContractsTreeOnRandomCases) {
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     std::mt19937_64 random(seed);
     const auto shape = static_cast<NastyShape>(random() % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
     const DType dtype = random() % 2 == 0 ? DType::f32 : DType::f64;
@@ -134,14 +136,18 @@ TEST(KdTree, IsTheContractsTreeOnRandomCases) {
     const std::uint64_t rows = random() % 8 == 0 ? random() % 4000 : random() % 300;
     const auto leaf_size = static_cast<std::uint32_t>(random() % 4 == 0 ? 1 + random() % 3 : 1 + random() % 40);
     const int threads = static_cast<int>(1 + random() % 3);
-    const bool cycles = random() % 4 == 0;
+    const cpu::KdBuildOptions options{.leaf_size = leaf_size,
+                                      .cycles = random() % 4 == 0,
+                                      .builder = kBuilders[random() % kBuilders.size()],
+                                      .threads = threads};
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << rows << " x " << dims << ", leaves of " << leaf_size
-                                    << ", shape " << static_cast<int>(shape));
+                                    << ", shape " << static_cast<int>(shape) << ", builder "
+                                    << name_of(options.builder));
     const PointSet points = nasty_points(shape, dtype, rows, dims, random);
     if (dtype == DType::f32) {
-      expect_contract_tree<float>(points.view(), leaf_size, cycles, threads);
+      expect_contract_tree<float>(points.view(), options);
     } else {
-      expect_contract_tree<double>(points.view(), leaf_size, cycles, threads);
+      expect_contract_tree<double>(points.view(), options);
     }
     if (HasFatalFailure()) return;
   }

@@ -17,18 +17,18 @@
 namespace kith::test {
 namespace {
 
-BuildOptions with(CoverBuilder builder) { return {.engine = Engine::cover_tree, .builder = builder, .leaf_size = 4}; }
+BuildOptions with(Builder builder) { return {.engine = Engine::cover_tree, .builder = builder, .leaf_size = 4}; }
 
 TEST(CoverBuilder, NamesAreReadAndWritten) {
-  for (const std::string name : {"batch", "lists"}) EXPECT_EQ(name_of(parse_cover_builder(name)), name);
-  EXPECT_THROW(parse_cover_builder("list"), UsageError);
+  for (const std::string name : {"batch", "lists"}) EXPECT_EQ(name_of(parse_builder(name)), name);
+  EXPECT_THROW(parse_builder("list"), UsageError);
 }
 
 TEST(CoverBuilder, AnswersAreTheSameAndTreesAreNot) {
   std::mt19937_64 random(4);
   const PointSet points = nasty_points(NastyShape::uniform, DType::f32, 3000, 2, random);
-  const Index batch = Index::build(points.view(), with(CoverBuilder::batch));
-  const Index lists = Index::build(points.view(), with(CoverBuilder::lists));
+  const Index batch = Index::build(points.view(), with(Builder::batch));
+  const Index lists = Index::build(points.view(), with(Builder::lists));
   expect_same(batch.knn_self(9), lists.knn_self(9));
   expect_same(batch.radius_self(0.1), lists.radius_self(0.1));
   EXPECT_EQ(batch.count_self(0.1), lists.count_self(0.1));
@@ -42,7 +42,7 @@ TEST(CoverBuilder, IsKnownToTheFile) {
   std::mt19937_64 random(5);
   const PointSet points = nasty_points(NastyShape::uniform, DType::f64, 3000, 2, random);
   const std::string path = temporary_path("cover_builder.kith");
-  for (const CoverBuilder builder : {CoverBuilder::batch, CoverBuilder::lists}) {
+  for (const Builder builder : {Builder::batch, Builder::lists}) {
     Index::build(points.view(), with(builder)).save(path);
     EXPECT_EQ(describe_index_file(path).builder, name_of(builder));
     EXPECT_EQ(Index::load(path).first_violation(), "");
@@ -54,9 +54,9 @@ TEST(CoverBuilder, IsRefusedWhereItMeansNothing) {
   const float points[] = {0, 1, 2, 3};
   const PointView view(points, 2, 2);
   for (const Engine engine : {Engine::automatic, Engine::brute_force, Engine::kd_tree}) {
-    EXPECT_THROW(Index::build(view, {.engine = engine, .builder = CoverBuilder::lists}), UsageError);
+    EXPECT_THROW(Index::build(view, {.engine = engine, .builder = Builder::lists}), UsageError);
   }
-  BuildOptions on_gpu = with(CoverBuilder::lists);
+  BuildOptions on_gpu = with(Builder::lists);
   on_gpu.device = Device::parse("cuda");
   try {
     Index::build(view, on_gpu);

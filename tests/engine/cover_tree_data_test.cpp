@@ -29,7 +29,7 @@ TEST(CoverTreeOfData, HoldsOnPoints) {
   for (const auto& [name, label] : files) {
     SCOPED_TRACE(name);
     const io::PointFile file = io::read_points(kFolder + name, {.label = label});
-    for (const CoverBuilder builder : {CoverBuilder::batch, CoverBuilder::lists}) {
+    for (const Builder builder : {Builder::batch, Builder::lists}) {
       const Index index = Index::build(file.view(), {.engine = Engine::cover_tree, .builder = builder});
       EXPECT_EQ(index.first_violation(), "") << name_of(builder);
     }

@@ -17,7 +17,7 @@ TEST(GoldenFiles, OfIndexes) {
                         {"kdtree_cycle", {.engine = Engine::kd_tree, .split = SplitRule::cycle, .leaf_size = 5}},
                         {"kdtree_periodic", {.engine = Engine::kd_tree, .period = {8388608, 0, 0}}},
                         {"covertree_batch", {.engine = Engine::cover_tree}},
-                        {"covertree_lists", {.engine = Engine::cover_tree, .builder = CoverBuilder::lists}}};
+                        {"covertree_lists", {.engine = Engine::cover_tree, .builder = Builder::lists}}};
   const std::vector<EngineOnDevice> engines = available_engines();
   for (const GoldenShape shape : {GoldenShape::uniform, GoldenShape::grid, GoldenShape::offset}) {
     for (const DType dtype : {DType::f32, DType::f64}) {
@@ -27,7 +27,7 @@ TEST(GoldenFiles, OfIndexes) {
           if (metric.is_of_directions() && !wanted.period.empty()) continue;
           for (const EngineOnDevice& where : engines) {
             if (where.engine != wanted.engine) continue;
-            if (wanted.builder == CoverBuilder::lists && where.device != Device::cpu()) continue;  // a GPU has none
+            if (wanted.builder == Builder::lists && where.device != Device::cpu()) continue;  // a GPU has none
             for (const int threads : {1, 2}) {
               BuildOptions build = wanted;
               build.metric = metric;

@@ -28,7 +28,10 @@ TEST(GoldenInputs, Points) {
 void add(Digest& digest, const SearchCase& c) {
   digest.add(c.points).add(c.queries).add(c.k).add(c.most).add(c.leaf_size).add(c.period).add(c.allowed);
   digest.add(c.index_below).add(c.metric.name()).add(c.is_self).add(static_cast<int>(c.split));
-  digest.add(static_cast<int>(c.builder)).add(c.options.threads).add(c.options.exclude_self).add(c.options.squared);
+  digest.add(static_cast<int>(c.builder == Builder::lists))
+      .add(c.options.threads)
+      .add(c.options.exclude_self)
+      .add(c.options.squared);
   digest.add(c.options.earlier_only);
   // A radius is often the distance of a pair, and `pow` is not rounded alike everywhere.
   if (c.metric.kind() != Metric::Kind::lp) digest.add(c.radius).add(c.max_distance);

@@ -215,6 +215,13 @@ def test_save_load_pickle_copy(cloud, tmp_path):
         np.testing.assert_array_equal(other.knn(k=4)[1], wanted[1])
 
 
+@pytest.mark.parametrize("builder", ["histogram", "presort", "select", "segsort"])
+def test_builders_of_the_kd_tree_give_the_same_bytes(cloud, builder):
+    index = kith.Index(cloud, engine="kdtree", builder=builder)
+    assert index.to_bytes() == kith.Index(cloud, engine="kdtree").to_bytes()
+    assert (f"builder {builder}" in index.explain()) == (builder != "histogram")
+
+
 def test_answers_outlive_the_index_and_may_be_changed(cloud):
     distances, indices = kith.Index(cloud).knn(k=2)
     distances += 1

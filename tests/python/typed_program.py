@@ -12,7 +12,7 @@ import kith
 import kith.spatial
 
 points = np.zeros((10, 3))
-index = kith.Index(points, engine="kdtree", metric="lp:3", split="widest", builder="batch")
+index = kith.Index(points, engine="kdtree", metric="lp:3", split="widest", builder="presort")
 assert_type(index.engine, Literal["brute", "kdtree", "covertree"])
 assert_type(len(index), int)
 

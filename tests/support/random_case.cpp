@@ -224,11 +224,14 @@ Request SearchCase::request() const {
 }
 
 BuildOptions SearchCase::build_options(Engine engine, Device device) const {
+  Builder of_engine = Builder::automatic;
+  if (device == Device::cpu() && engine == Engine::cover_tree) of_engine = builder;
+  if (device == Device::cpu() && engine == Engine::kd_tree) of_engine = kd_builder;
   return {.engine = engine,
           .device = device,
           .metric = metric,
           .split = split,
-          .builder = engine == Engine::cover_tree && device == Device::cpu() ? builder : CoverBuilder::batch,
+          .builder = of_engine,
           .leaf_size = leaf_size,
           .metric_params = metric_params,
           .period = period,
@@ -272,7 +275,8 @@ SearchCase random_case(std::uint64_t seed) {
   c.options.exclude_self = c.is_self && draw(random, 2) == 0;
   c.options.squared = c.metric.kind() == Metric::Kind::l2 && draw(random, 3) == 0;
   c.most = draw(random, 3) == 0 ? static_cast<std::uint32_t>(1 + draw(random, 100)) : 0;
-  c.builder = seed % 2 == 0 ? CoverBuilder::batch : CoverBuilder::lists;
+  c.builder = seed % 2 == 0 ? Builder::batch : Builder::lists;
+  c.kd_builder = std::array{Builder::histogram, Builder::presort, Builder::select, Builder::segsort}[seed / 2 % 4];
   c.split = draw(random, 2) == 0 ? SplitRule::widest : SplitRule::cycle;
   c.leaf_size = draw(random, 3) == 0 ? 0 : static_cast<std::uint32_t>(1 + draw(random, 40));
   const bool may_wrap = c.metric.info().wraps && !(is_golden && c.metric.kind() == Metric::Kind::lp);

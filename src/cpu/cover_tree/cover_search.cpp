@@ -143,8 +143,8 @@ class CoverSearch final : public engine::Searcher<T> {
     std::uint64_t evaluations = 0;
     CoverBuildOptions options{.run = request.run, .evaluations = &evaluations};
     if (request.leaf_size != 0) options.leaf_size = request.leaf_size;
-    engine::CoverTree tree = request.builder == kith::CoverBuilder::lists ? build_cover_tree_by_lists(space_, options)
-                                                                          : build_cover_tree(space_, options);
+    engine::CoverTree tree = request.builder == Builder::lists ? build_cover_tree_by_lists(space_, options)
+                                                               : build_cover_tree(space_, options);
     if (request.run.times != nullptr) request.run.times->evaluations += evaluations;
     return tree;
   }

@@ -73,11 +73,11 @@ std::pair<T, T> extremes(const T* values, std::size_t count) {
 }
 
 template <typename T, typename Access>
-class Builder {
+class TreeBuilder {
  public:
   using Record = typename Access::Record;
 
-  Builder(KdTree<T>& tree, KdStorage<T>& storage, Access access, Record* records, const KdBuildOptions& options)
+  TreeBuilder(KdTree<T>& tree, KdStorage<T>& storage, Access access, Record* records, const KdBuildOptions& options)
       : tree_(tree), storage_(storage), access_(access), records_(records), options_(options) {}
 
   /// `make_record(i)` gives the record of point i.
@@ -464,14 +464,14 @@ KdTree<T> build_kd_tree(const T* rows, std::uint64_t count, std::uint32_t dims, 
     constexpr std::uint32_t D = constant_dims.value;
     if constexpr (D == core::kRuntimeDims) {
       std::vector<std::uint32_t> records(count);
-      Builder<T, split::IndexRecords<T>>(tree, *storage, {rows, dims}, records.data(), options)
+      TreeBuilder<T, split::IndexRecords<T>>(tree, *storage, {rows, dims}, records.data(), options)
           .run([](std::uint64_t i) { return static_cast<std::uint32_t>(i); });
     } else {
       using Access = split::PointRecords<T, D>;
       using Record = typename Access::Record;
       static_assert(sizeof(Record) == (D * sizeof(T) + 4 + sizeof(T) - 1) / sizeof(T) * sizeof(T));
       auto* records = reinterpret_cast<Record*>(storage->blocks.data());
-      Builder<T, Access>(tree, *storage, {}, records, options).run([rows](std::uint64_t i) {
+      TreeBuilder<T, Access>(tree, *storage, {}, records, options).run([rows](std::uint64_t i) {
         return record_of<Record>(rows + i * D, static_cast<std::uint32_t>(i));
       });
     }
@@ -489,13 +489,13 @@ KdTree<T> arrange_kd_tree(const KdOrder<T>& order, std::uint64_t count, std::uin
     constexpr std::uint32_t D = constant_dims.value;
     if constexpr (D == core::kRuntimeDims) {
       std::vector<std::uint32_t> records(count);
-      Builder<T, OrderRecords<T>>(tree, *storage, {{order.rows, dims}, order.numbers}, records.data(), options)
+      TreeBuilder<T, OrderRecords<T>>(tree, *storage, {{order.rows, dims}, order.numbers}, records.data(), options)
           .run_in_order(order, [](std::uint64_t place) { return static_cast<std::uint32_t>(place); });
     } else {
       using Access = split::PointRecords<T, D>;
       using Record = typename Access::Record;
       auto* records = reinterpret_cast<Record*>(storage->blocks.data());
-      Builder<T, Access>(tree, *storage, {}, records, options).run_in_order(order, [&](std::uint64_t place) {
+      TreeBuilder<T, Access>(tree, *storage, {}, records, options).run_in_order(order, [&](std::uint64_t place) {
         return record_of<Record>(order.rows + place * D, order.numbers[place]);
       });
     }

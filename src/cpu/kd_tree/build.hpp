@@ -4,6 +4,7 @@
 #include "cpu/kd_tree/kd_tree.hpp"
 #include "engine/kd_tree/kd_order.hpp"
 
+#include <kith/index.hpp>
 #include <kith/progress.hpp>
 
 #include <cstdint>
@@ -15,6 +16,7 @@ using engine::KdOrder;
 struct KdBuildOptions {
   std::uint32_t leaf_size = 16;
   bool cycles = false;  ///< split x, y, z, x, … instead of the widest side
+  Builder builder = Builder::automatic;
   int threads = 0;
   const ProgressCallback* progress = nullptr;
 };

@@ -214,6 +214,7 @@ class KdSearch final : public engine::Searcher<T> {
   static KdTree<T> make_tree(const engine::BuildRequest<T>& request) {
     const KdBuildOptions options{.leaf_size = engine::leaf_size_of(request.leaf_size, request.dims),
                                  .cycles = request.split == SplitRule::cycle,
+                                 .builder = request.builder,
                                  .threads = request.run.threads,
                                  .progress = request.run.progress};
     if (request.order == nullptr) return build_kd_tree(request.rows, request.count, request.dims, options);
@@ -227,7 +228,10 @@ class KdSearch final : public engine::Searcher<T> {
     std::call_once(contracts_made_, [&] {
       std::vector<T> rows(tree_.geometry.points * tree_.dims);
       engine::copy_tree_rows(tree_, rows.data(), run.threads);
-      const KdBuildOptions options{tree_.leaf_size, tree_.cycles, run.threads, run.progress};
+      const KdBuildOptions options{.leaf_size = tree_.leaf_size,
+                                   .cycles = tree_.cycles,
+                                   .threads = run.threads,
+                                   .progress = run.progress};
       contracts_ = std::make_unique<KdSearch>(build_kd_tree(rows.data(), tree_.geometry.points, tree_.dims, options),
                                               metric_, lengths_);
     });
