@@ -2,7 +2,7 @@
 
 import json
 
-from benchmark_reports import RESULTS, machine_line, milliseconds
+from benchmark_reports import RESULTS, fine_milliseconds, machine_line, milliseconds
 
 
 def brute_force_cpu():
@@ -136,4 +136,20 @@ def scipy_kd_tree():
     for row in report["rows"]:
         times = f"**{milliseconds(row['kith_ms'])}** | {milliseconds(row['scipy_ms'])} | {row['ratio']:.1f}"
         lines.append(f"| {row['task']} | {row['workers']} | {times} |")
+    return "\n".join(lines) + "\n" + machine_line(report)
+
+
+def kd_tree_builders():
+    report = json.loads((RESULTS / "kd_tree_builders.json").read_text())
+    others = ("presort", "select", "segsort")
+    threads = sorted({row["threads"] for row in report["rows"]})
+    columns = [f"{count} thread{'s' * (count > 1)}: histogram, ms | {' | '.join(others)}" for count in threads]
+    lines = [f"| points | | dims | {' | '.join(columns)} |", "|" + "---|" * (3 + 4 * len(threads))]
+    cells = {}
+    for row in report["rows"]:
+        times = row["ms"]
+        ratios = [f"{times[name] / times['histogram']:.1f}" for name in others]
+        shape = f"{row['cloud']} | {row['points']:,} | {row['dims']}"
+        cells[shape] = " | ".join([cells.get(shape, f"| {shape}"), fine_milliseconds(times["histogram"]), *ratios])
+    lines += [f"{row} |" for row in cells.values()]
     return "\n".join(lines) + "\n" + machine_line(report)

@@ -65,6 +65,7 @@ TABLES = {
     "gpu_tree": gpu_tables.gpu_tree,
     "gpu_search": gpu_tables.gpu_search,
     "gpu_select": gpu_tables.gpu_select,
+    "kd_tree_builders": cpu_tables.kd_tree_builders,
     "kd_tree_cpu": cpu_tables.kd_tree_cpu,
     "kd_tree_cpu_x86_64": lambda: cpu_tables.kd_tree_cpu(results="kd_tree_cpu_x86_64"),
     "kd_tree_short": kd_tree_short,

@@ -22,8 +22,7 @@ struct KdBuildOptions {
 };
 
 /// rows: count x dims, finite, side by side. O(n log n), whatever the data: duplicates, sorted input and grids cost no
-/// more. Peak memory beyond rows and tree: 2 to 8 dims two values per point, above that also 4 bytes. The same tree for
-/// every thread count. Throws std::bad_alloc.
+/// more. The same tree for every builder and thread count. Throws std::bad_alloc.
 template <typename T>
 KdTree<T> build_kd_tree(const T* rows, std::uint64_t count, std::uint32_t dims, const KdBuildOptions& options);
 
@@ -36,6 +35,6 @@ KdTree<T> arrange_kd_tree(const KdOrder<T>& order, std::uint64_t count, std::uin
 
 /// The most memory that build_kd_tree takes beyond the finished tree.
 template <typename T>
-std::uint64_t kd_build_storage(const core::KdGeometry& geometry, std::uint32_t dims, int threads);
+std::uint64_t kd_build_storage(const core::KdGeometry& geometry, std::uint32_t dims, const KdBuildOptions& options);
 
 }  // namespace kith::cpu

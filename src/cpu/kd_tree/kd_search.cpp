@@ -228,10 +228,8 @@ class KdSearch final : public engine::Searcher<T> {
     std::call_once(contracts_made_, [&] {
       std::vector<T> rows(tree_.geometry.points * tree_.dims);
       engine::copy_tree_rows(tree_, rows.data(), run.threads);
-      const KdBuildOptions options{.leaf_size = tree_.leaf_size,
-                                   .cycles = tree_.cycles,
-                                   .threads = run.threads,
-                                   .progress = run.progress};
+      const KdBuildOptions options{
+          .leaf_size = tree_.leaf_size, .cycles = tree_.cycles, .threads = run.threads, .progress = run.progress};
       contracts_ = std::make_unique<KdSearch>(build_kd_tree(rows.data(), tree_.geometry.points, tree_.dims, options),
                                               metric_, lengths_);
     });
@@ -477,7 +475,8 @@ engine::BuildBytes kd_search_bytes(const engine::PlanRequest& request) {
   const std::uint32_t leaf_size = engine::leaf_size_of(request.leaf_size, request.dims);
   const core::KdGeometry geometry = core::KdGeometry::of(request.count, leaf_size);
   const std::uint64_t tree = KdTree<T>::bytes_of(geometry, request.dims);
-  return {tree, tree + kBlockSlack + kd_build_storage<T>(geometry, request.dims, request.threads)};
+  const KdBuildOptions options{.leaf_size = leaf_size, .builder = request.builder, .threads = request.threads};
+  return {tree, tree + kBlockSlack + kd_build_storage<T>(geometry, request.dims, options)};
 }
 
 }  // namespace

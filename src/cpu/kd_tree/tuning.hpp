@@ -3,6 +3,7 @@
 
 #include "engine/kd_tree/kd_tree.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace kith::cpu {
@@ -27,5 +28,22 @@ inline constexpr double kStraddlingSides = 8;
 inline constexpr std::uint64_t kGroupsPerTask = 32;
 /// Nodes without an allowed point are found first if there is a query for every so many leaves.
 inline constexpr std::uint64_t kLeavesPerQuery = 16;
+
+/// Builder select: bits of a digit, and up to how many records a quickselect takes over, which leaves so few to the
+/// library.
+inline constexpr std::uint32_t kSelectBits = 10;
+inline constexpr std::ptrdiff_t kQuickselectRecords = 2048;
+inline constexpr std::ptrdiff_t kFewRecords = 16;
+
+/// Builder segsort: bits of a digit; nodes of fewer records than this are sorted by one digit instead of two; up to so
+/// many are sorted by insertion.
+inline constexpr std::uint32_t kSortBits = 8;
+inline constexpr std::uint64_t kTwoPassRecords = 4096;
+inline constexpr std::uint64_t kInsertionRecords = 32;
+
+/// Builder presort: bits of a digit, and how many points that are equal in a dimension are sorted by comparison. If
+/// there are more, as on a grid, all points are sorted once more by each dimension.
+inline constexpr std::uint32_t kPresortBits = 11;
+inline constexpr std::uint64_t kFewEquals = 64;
 
 }  // namespace kith::cpu
