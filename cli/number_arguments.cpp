@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <string_view>
@@ -78,6 +79,33 @@ std::uint64_t parse_whole(const std::string& flag, const std::string& text, std:
     throw UsageError(fmt::format("{}: {} is too large; the most is {}", flag, text, high));
   }
   return magnitude.value;
+}
+
+std::uint64_t parse_bytes(const std::string& flag, const std::string& text) {
+  std::string number = text;
+  double factor = 1;
+  if (!number.empty() && (number.back() == 'B' || number.back() == 'b')) {
+    number.pop_back();
+    const bool is_binary = !number.empty() && number.back() == 'i';
+    if (is_binary) number.pop_back();
+    constexpr std::string_view kPrefixes = "kmgt";
+    const char prefix =
+        number.empty() ? '\0' : static_cast<char>(std::tolower(static_cast<unsigned char>(number.back())));
+    const std::size_t power = kPrefixes.find(prefix);
+    if (power != std::string_view::npos) {
+      number.pop_back();
+      factor = std::pow(is_binary ? 1024.0 : 1000.0, static_cast<double>(power + 1));
+    } else if (is_binary) {
+      number += "i";  // no number
+    }
+    while (!number.empty() && number.back() == ' ') number.pop_back();
+  }
+  if (factor == 1) return parse_whole(flag, number, 1, static_cast<std::uint64_t>(kLargestExactWhole));
+  const double bytes = std::floor(parse_number(flag, number) * factor);
+  if (!(bytes >= 1 && bytes <= kLargestExactWhole)) {
+    throw UsageError(fmt::format("{}: {} is no size of a memory", flag, text));
+  }
+  return static_cast<std::uint64_t>(bytes);
 }
 
 double parse_number(const std::string& flag, const std::string& text) {

@@ -22,6 +22,10 @@ Flag whole_flag(const std::string& names, const std::string& value, const std::s
           }};
 }
 
+/// A number of bytes, at least 1: "40GB" or "40 GB" (powers of 1000), "16GiB" (of 1024), also k, M and T, or as
+/// parse_whole. Throws UsageError that begins with the flag.
+std::uint64_t parse_bytes(const std::string& flag, const std::string& text);
+
 /// A number, also a negative or infinite one. Throws UsageError.
 double parse_number(const std::string& flag, const std::string& text);
 

@@ -11,6 +11,7 @@ namespace kith::cli {
 Command generate_command();
 Command info_command();
 Command build_command();
+Command plan_command();
 Command knn_command();
 Command radius_command();
 Command box_command();

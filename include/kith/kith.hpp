@@ -44,6 +44,7 @@
 #include <kith/io/tree_file.hpp>
 #include <kith/io/write_points.hpp>
 #include <kith/io/write_sequences.hpp>
+#include <kith/job_plan.hpp>
 #include <kith/metric.hpp>
 #include <kith/neighbors.hpp>
 #include <kith/point_set.hpp>

@@ -93,6 +93,8 @@ struct PointEngine {
   /// Takes the sections of a file of this type; throws CorruptFile that names the first thing wrong with them, unless
   /// the file is trusted.
   std::function<std::unique_ptr<Searcher<T>>(const LoadRequest&)> load;
+  /// On the CPU: what kNN allocates at most besides the answers.
+  std::function<std::uint64_t(const PlanRequest&, const SearchShape&)> search_bytes = {};
 };
 
 /// For engines whose searcher takes the request as it is.
@@ -125,6 +127,10 @@ class Backend {
   BuildBytes build_bytes(const PlanRequest& request) const {
     return request.dtype == DType::f32 ? engine_f32(request.engine).bytes(request)
                                        : engine_f64(request.engine).bytes(request);
+  }
+  std::uint64_t search_bytes(const PlanRequest& request, const SearchShape& shape) const {
+    return request.dtype == DType::f32 ? engine_f32(request.engine).search_bytes(request, shape)
+                                       : engine_f64(request.engine).search_bytes(request, shape);
   }
   template <typename T>
   std::unique_ptr<Searcher<T>> build(const BuildRequest<T>& request) const {

@@ -122,7 +122,7 @@ void Choice::change_engine(Engine to, const std::string& why) {
   reason = fmt::format("engine {}: {}{}", name_of(to), why, reason.substr(reason.find('\n')));
 }
 
-Choice choose_engine(const EngineRequest& wanted) {
+Choice engine_for(const EngineRequest& wanted) {
   Choice choice{wanted.engine, Device::cpu(), {}};
   const bool needs_scan = !knows_metric(Engine::kd_tree, wanted.metric);
   if (wanted.engine != Engine::automatic && !knows_metric(wanted.engine, wanted.metric)) {
@@ -150,6 +150,11 @@ Choice choose_engine(const EngineRequest& wanted) {
   if (!cpu_backend().has(choice.engine)) {
     throw UsageError(fmt::format("engine {} is not in this version; use `engine=auto`", name_of(wanted.engine)));
   }
+  return choice;
+}
+
+Choice choose_engine(const EngineRequest& wanted) {
+  Choice choice = engine_for(wanted);
   if (wanted.device.kind() == Device::Kind::cuda) {
     require_gpu(wanted.device);
     if (!cuda_backend()->has(choice.engine)) {

@@ -38,6 +38,10 @@ struct Choice {
 /// Throws DeviceError, which says why, unless there is such a GPU and the library holds code for it.
 void require_gpu(Device device);
 
+/// Only the engine, for a device that need not be there; the result's device means nothing. Throws UsageError for an
+/// engine that is not built in or does not know the metric.
+Choice engine_for(const EngineRequest& wanted);
+
 /// Never `automatic` in the result. Throws UsageError for an engine that is not built in, DeviceError for a device that
 /// was asked for and is not there.
 Choice choose_engine(const EngineRequest& wanted);

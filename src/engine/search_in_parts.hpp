@@ -25,6 +25,9 @@
 
 namespace kith::engine {
 
+/// The neighbours that a part is asked for at a time.
+inline constexpr std::uint64_t kEntriesAtOnce = std::uint64_t{1} << 24;
+
 /// Makes a searcher over some of the points, `count` rows side by side, for as long as a search needs it.
 template <typename T>
 using MakePart = std::function<std::unique_ptr<Searcher<T>>(const T* rows, std::uint64_t count, const RunOptions& run)>;
@@ -147,7 +150,6 @@ void SearchInParts<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const 
     std::vector<std::uint32_t> below;
     const QueryBatch<T> asked = for_part(queries, first, end, below);
     // More than the part has need not be asked for, and its answers take little memory at a time.
-    constexpr std::uint64_t kEntriesAtOnce = std::uint64_t{1} << 24;
     const std::uint64_t wanted = std::min<std::uint64_t>(std::uint64_t{k} + (skips_self ? 1 : 0), end - first);
     const auto width = static_cast<std::uint32_t>(wanted), none = static_cast<std::uint32_t>(end - first);
     const std::uint64_t at_once = std::clamp<std::uint64_t>(kEntriesAtOnce / width, 1, queries.count);

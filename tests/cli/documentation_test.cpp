@@ -14,8 +14,8 @@ std::string page(const std::string& name) {
 }
 
 TEST(Documentation, EveryFlagIsOnThePageOfItsCommand) {
-  for (const std::string command : {"generate", "info", "build", "knn", "radius", "box", "classify", "dedupe", "select",
-                                    "convert", "export", "verify", "bench", "completion", "man"}) {
+  for (const std::string command : {"generate", "info", "plan", "build", "knn", "radius", "box", "classify", "dedupe",
+                                    "select", "convert", "export", "verify", "bench", "completion", "man"}) {
     SCOPED_TRACE(command);
     const std::string text = page(command);
     ASSERT_FALSE(text.empty());

@@ -1,7 +1,8 @@
-// Building a tree needs no more memory than the page on the k-d tree says.
+// Building a tree needs no more memory than the page on the k-d tree says, and a job what its plan says.
 #include "support/random_case.hpp"
 
 #include <kith/index.hpp>
+#include <kith/job_plan.hpp>
 
 #include <malloc.h>
 
@@ -10,6 +11,11 @@
 #include <cstdint>
 #include <fstream>
 #include <string>
+#include <tuple>
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define KITH_TEST_SANITIZED 1
@@ -27,6 +33,13 @@ std::uint64_t status_bytes(const std::string& name) {
     if (line.rfind(name + ":", 0) == 0) return 1024 * std::stoull(line.substr(name.size() + 1));
   }
   return 0;
+}
+
+/// Gives what was freed back to the system, which would hide what is allocated next.
+void give_back() {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
 }
 
 /// Makes the highest memory in use start again from what is in use now.
@@ -84,6 +97,33 @@ TEST(BuildMemory, IsWhatThePlanOfEachBuilderSays) {
             << name_of(builder) << ", " << name_of(dtype) << ", " << dims;
       }
     }
+  }
+}
+
+TEST(BuildMemory, OfABuildAndASearchIsWhatThePlanSays) {
+  if (KITH_TEST_SANITIZED) GTEST_SKIP() << "sanitizers take memory of their own";
+  if (!forget_peak()) GTEST_SKIP() << "this system does not tell the highest memory in use";
+  for (const auto& [engine, rows, asked] :
+       {std::tuple(Engine::kd_tree, 2000000u, 1000000u), std::tuple(Engine::brute_force, 2000000u, 200u)}) {
+    SCOPED_TRACE(name_of(engine));
+    constexpr std::uint32_t kNeighbors = 8;
+    std::mt19937_64 random(4);
+    const PointSet points = nasty_points(NastyShape::uniform, DType::f32, rows, 3, random);
+    const PointSet queries = nasty_points(NastyShape::uniform, DType::f32, asked, 3, random);
+    const JobPlan plan =
+        plan_job({.points = rows, .k = kNeighbors, .queries = asked, .engine = engine, .device = Device::cpu()});
+    const auto expect_about = [](std::uint64_t measured, std::uint64_t planned) {
+      EXPECT_LE(measured, planned + (4 << 20));  // threads and such
+      EXPECT_GE(measured, planned * 8 / 10);
+    };
+    give_back();
+    const std::uint64_t before = status_bytes("VmRSS");
+    ASSERT_TRUE(forget_peak());
+    const Index index = Index::build(points.view(), {.engine = engine, .device = Device::cpu()});
+    expect_about(status_bytes("VmHWM") - before, plan.build_bytes);
+    ASSERT_TRUE(forget_peak());
+    const Neighbors found = index.knn(queries.view(), kNeighbors);
+    expect_about(status_bytes("VmHWM") - before, plan.search_bytes);
   }
 }
 

@@ -364,6 +364,20 @@ engine::BuildBytes brute_force_bytes(const engine::PlanRequest& request) {
   return {bytes, bytes};
 }
 
+/// Lists of candidates and packed queries of a block for each thread, and what ranges found before it is merged.
+template <typename T>
+std::uint64_t brute_knn_bytes(const engine::PlanRequest& request, const engine::SearchShape& shape) {
+  const std::uint64_t kept = std::min<std::uint64_t>(shape.k, request.count), width = panel_width();
+  const bool has_filter = why_no_filter(request.metric, request.is_periodic) == nullptr;
+  const ScanPlan plan =
+      plan_scan(shape.queries, (request.count + width - 1) / width, request.dims,
+                has_filter ? sizeof(float) : sizeof(T), 2 * sizeof(Candidate<T>) * kept, request.threads);
+  const auto threads = static_cast<std::uint64_t>(runtime::resolve_threads(request.threads));
+  const std::uint64_t per_query = 2 * sizeof(Candidate<T>) * kept + request.dims * (sizeof(T) + sizeof(float)) + 64;
+  const std::uint64_t merged = plan.ranges > 1 ? plan.queries * plan.ranges * kept * sizeof(Candidate<T>) : 0;
+  return merged + std::min(plan.tasks(), threads) * plan.queries_per_block * per_query;
+}
+
 template <typename T>
 std::unique_ptr<engine::Searcher<T>> load_brute_force(const engine::LoadRequest& request) {
   const engine::IndexFacts& facts = request.file.facts();
@@ -381,7 +395,8 @@ std::unique_ptr<engine::Searcher<T>> load_brute_force(const engine::LoadRequest&
 
 template <typename T>
 engine::PointEngine<T> brute_force() {
-  return {brute_force_bytes<T>, engine::make_searcher<BruteForce<T>, engine::BuildRequest<T>>, load_brute_force<T>};
+  return {brute_force_bytes<T>, engine::make_searcher<BruteForce<T>, engine::BuildRequest<T>>, load_brute_force<T>,
+          brute_knn_bytes<T>};
 }
 
 template engine::PointEngine<float> brute_force();

@@ -186,12 +186,21 @@ engine::BuildBytes cover_search_bytes(const engine::PlanRequest& request) {
   return {index, index + tree};
 }
 
+/// Distances from the root's children, which NearQueries keeps.
+template <typename T>
+std::uint64_t cover_knn_bytes(const engine::PlanRequest& request, const engine::SearchShape& shape) {
+  using Near = NearQueries<VectorSpace<T>>;
+  if (shape.is_self) return 0;
+  const std::uint64_t some = std::min(shape.queries, Near::kMostQueries);
+  return std::min(some * request.count, Near::kMostValues) * sizeof(T) + some * 8;
+}
+
 }  // namespace
 
 template <typename T>
 engine::PointEngine<T> cover_tree() {
   return {cover_search_bytes<T>, engine::make_searcher<CoverSearch<T>, engine::BuildRequest<T>>,
-          engine::make_searcher<CoverSearch<T>, engine::LoadRequest>};
+          engine::make_searcher<CoverSearch<T>, engine::LoadRequest>, cover_knn_bytes<T>};
 }
 
 template engine::PointEngine<float> cover_tree();

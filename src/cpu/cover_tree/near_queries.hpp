@@ -27,10 +27,12 @@ class NearQueries {
     return queries >= kFewestQueries && tree.objects().memory_bytes() >= kFewestBytes && tree.has_distances() &&
            !tree.node(0).is_leaf();
   }
+  /// The most that are taken at a time, and about the most distances that are kept.
+  static constexpr std::uint64_t kMostQueries = 1 << 16, kMostValues = 1 << 24;
+
   /// How many queries to take at a time, so that the distances take no more than 64 MiB or so.
   static std::uint64_t most_at_a_time(const PreparedTree<S>& tree) {
-    constexpr std::uint64_t kMostValues = 1 << 24;
-    return std::clamp<std::uint64_t>(kMostValues / tree.node(0).children, 1 << 10, 1 << 16);
+    return std::clamp<std::uint64_t>(kMostValues / tree.node(0).children, 1 << 10, kMostQueries);
   }
 
   /// The queries [first, first + count).

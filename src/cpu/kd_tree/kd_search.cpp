@@ -479,6 +479,12 @@ engine::BuildBytes kd_search_bytes(const engine::PlanRequest& request) {
   return {tree, tree + kBlockSlack + kd_build_storage<T>(geometry, request.dims, options)};
 }
 
+template <typename T>
+std::uint64_t kd_knn_bytes(const engine::PlanRequest& request, const engine::SearchShape& shape) {
+  const std::uint32_t leaf_size = engine::leaf_size_of(request.leaf_size, request.dims);
+  return shape.is_self ? 0 : QueryGroups<T>::bytes_of(core::KdGeometry::of(request.count, leaf_size), shape.queries);
+}
+
 }  // namespace
 
 template <typename T>
@@ -489,7 +495,7 @@ std::unique_ptr<engine::Searcher<T>> adopt_kd_tree(KdTree<T> tree, Metric metric
 template <typename T>
 engine::PointEngine<T> kd_tree() {
   return {kd_search_bytes<T>, engine::make_searcher<KdSearch<T>, engine::BuildRequest<T>>,
-          engine::make_searcher<KdSearch<T>, engine::LoadRequest>};
+          engine::make_searcher<KdSearch<T>, engine::LoadRequest>, kd_knn_bytes<T>};
 }
 
 template engine::PointEngine<float> kd_tree();

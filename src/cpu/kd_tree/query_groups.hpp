@@ -6,6 +6,7 @@
 #include "cpu/kd_tree/kd_tree.hpp"
 #include "engine/searcher.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -27,6 +28,15 @@ class QueryGroups {
  public:
   /// Self-searches take leaves or pairs of them as they are; other queries are sorted by leaf. O(queries + leaves).
   QueryGroups(const KdTree<T>& tree, const engine::QueryBatch<T>& batch, int threads);
+
+  /// What sorting so many queries takes at most; self-searches take nothing.
+  static std::uint64_t bytes_of(const core::KdGeometry& geometry, std::uint64_t queries) {
+    const std::uint64_t leaves = geometry.leaves();
+    const std::uint64_t groups = std::min(queries, queries / kGroupQueries + leaves / 2 + 1) + 1;
+    const std::uint64_t starts = 3 * groups * sizeof(std::uint64_t);  // while the array grows there are two
+    return queries * (sizeof(std::uint64_t) + sizeof(std::uint32_t)) +
+           std::max(starts, (leaves + 1) * sizeof(std::uint64_t));
+  }
 
   std::uint64_t size() const {
     return batch_.is_self() ? tree_.geometry.leaves() / leaves_ * chunks_ : starts_.size() - 1;

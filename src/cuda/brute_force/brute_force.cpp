@@ -1,6 +1,7 @@
 // Brute force on a GPU: the engine that compares every query with every point.
 #include "cuda/engines.hpp"
 
+#include "cuda/brute_force/scan_bytes.hpp"
 #include "cuda/brute_force/scan_engine.hpp"
 #include "cuda/runtime/check.hpp"
 #include "cuda/runtime/device_memory.hpp"
@@ -84,7 +85,7 @@ template <typename T>
 std::unique_ptr<Searcher<T>> build_at_once(const engine::BuildRequest<T>& request) {
   const StartedDevice device(request.device.ordinal(), request.run);
   require_device_memory(request.device.ordinal(),
-                        ScanEngine<T>::bytes_of(request.count, request.dims, request.metric, !request.period.empty()),
+                        scan_bytes<T>(request.count, request.dims, request.metric, !request.period.empty()),
                         "building the index");
   const auto engine =
       std::make_shared<const ScanEngine<T>>(take_rows_of(request, device.stream), request.count, request.dims,
@@ -92,28 +93,19 @@ std::unique_ptr<Searcher<T>> build_at_once(const engine::BuildRequest<T>& reques
   return std::make_unique<BruteForce<T>>(engine, request.metric, request.period, device.stream);
 }
 
-/// How many points a part may have, if all of them are too many: half of the memory is for queries and candidates.
-/// 0: they are not.
-template <typename T>
-std::uint64_t rows_of_part(const engine::BuildRequest<T>& request) {
-  const bool is_periodic = !request.period.empty();
-  const std::uint64_t free = memory_of_device(request.device.ordinal()).free;
-  if (ScanEngine<T>::bytes_of(request.count, request.dims, request.metric, is_periodic) <= free) return 0;
-  constexpr std::uint64_t kSample = std::uint64_t{1} << 20;
-  const std::uint64_t per_sample = ScanEngine<T>::bytes_of(kSample, request.dims, request.metric, is_periodic);
-  return std::max<std::uint64_t>(free / 2 / (per_sample / kSample + 1), 1);
-}
-
 template <typename T>
 engine::BuildBytes brute_force_bytes(const engine::PlanRequest& request) {
-  const std::uint64_t bytes = ScanEngine<T>::bytes_of(request.count, request.dims, request.metric, request.is_periodic);
+  const std::uint64_t bytes = scan_bytes<T>(request.count, request.dims, request.metric, request.is_periodic);
   return {bytes, bytes};
 }
 
 template <typename T>
 std::unique_ptr<Searcher<T>> build_brute_force(const engine::BuildRequest<T>& request) {
   const bool on_device = request.rows_on.kind() == Device::Kind::cuda;
-  const std::uint64_t rows_per_part = on_device ? 0 : rows_of_part(request);
+  const std::uint64_t rows_per_part =
+      on_device ? 0
+                : rows_of_part<T>(request.count, request.dims, request.metric, !request.period.empty(),
+                                  memory_of_device(request.device.ordinal()).free);
   if (rows_per_part == 0) return build_at_once(request);
   if (!request.is_known_finite) throw engine::NonFinite();  // the host looks at them then, and comes again
   return build_brute_force_in_parts(request, rows_per_part);

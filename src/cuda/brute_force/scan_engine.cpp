@@ -1,9 +1,9 @@
 // See scan_engine.hpp.
 #include "cuda/brute_force/scan_engine.hpp"
 
-#include "core/metric/metrics.hpp"
 #include "cuda/brute_force/scan/knn_rounds.hpp"
 #include "cuda/brute_force/scan/scan_path.hpp"
+#include "cuda/brute_force/scan_bytes.hpp"
 #include "cuda/queries/boxes_among_rows.hpp"
 #include "cuda/queries/tuning.hpp"
 #include "cuda/runtime/check.hpp"
@@ -18,15 +18,7 @@
 namespace kith::cuda {
 namespace {
 
-/// Why tensor cores do not filter, for people; null: they do.
-template <typename T>
-const char* why_no_products(std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic) {
-  static_assert(kFewestDimsForProducts == 5, "the words below say so");
-  if (!std::is_same_v<T, float>) return "it is for f32";
-  if (core::kind_of_reduction(metric) != Metric::Kind::l2 || is_periodic) return "it is for L2 without periodic axes";
-  if (dims < kFewestDimsForProducts) return "it pays from 5 dims on";
-  return points < kFewestPointsForProducts ? "there are too few points" : nullptr;
-}
+/// Why tensor cores of this device do not filter, for people; null: they do.
 template <typename T>
 const char* why_no_products(std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic, int device) {
   const char* reason = why_no_products<T>(points, dims, metric, is_periodic);
@@ -57,17 +49,6 @@ std::uint32_t most_filtered_dims(std::uint32_t shared_limit, std::uint32_t most_
   std::uint32_t dims = 0;
   while (dims < most_dims && product_filter_shared_bytes(dims + kProductDims) <= shared_limit) dims += kProductDims;
   return dims;
-}
-
-template <typename T>
-std::uint64_t ScanEngine<T>::bytes_of(std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic) {
-  std::uint64_t bytes = points * dims * sizeof(T);
-  if (why_no_products<T>(points, dims, metric, is_periodic) == nullptr) {
-    const std::uint64_t per_row = 2 * product_padded_dims(dims);
-    bytes += padded_product_rows(points) * (per_row + 2 * sizeof(float)) + dims * sizeof(float);
-    if (has_half_sums(dims)) bytes += padded_product_rows(points) * (per_row + 4) + sizeof(float);
-  }
-  return bytes;
 }
 
 template <typename T>

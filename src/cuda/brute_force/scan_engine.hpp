@@ -19,9 +19,6 @@ std::uint32_t most_filtered_dims(std::uint32_t shared_limit, std::uint32_t most_
 template <typename T>
 class ScanEngine final : public SearchEngine<T> {
  public:
-  /// What the points take: their rows and what the filter needs.
-  static std::uint64_t bytes_of(std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic);
-
   /// Takes rows that are there, or will be when the work in the stream is done.
   ScanEngine(DeviceBuffer<T> rows, std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic,
              const Stream& stream);

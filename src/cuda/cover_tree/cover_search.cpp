@@ -102,19 +102,11 @@ class CoverSearch final : public PointSearch<T> {
   mutable std::vector<T> saved_rows_;
 };
 
-/// What searches need besides the tree, if every object is a node.
-std::uint64_t prepared_bytes(std::uint64_t count, std::uint32_t stride) {
-  return 2 * count * (CoverNodes::kBytes + std::uint64_t{stride} * sizeof(std::uint32_t));
-}
-
 template <typename T>
 engine::BuildBytes cover_search_bytes(const engine::PlanRequest& request) {
   const std::uint32_t stride = space_of<T>(request.dims, request.metric).stride;
-  const std::uint64_t rows = request.count * stride * sizeof(std::uint32_t);
-  const BuildMemory build =
-      cover_build_memory(static_cast<std::uint32_t>(request.count), stride, engine::cover_leaf_size(request.leaf_size));
-  const std::uint64_t index = rows + build.index_bytes + prepared_bytes(request.count, stride);
-  return {index, std::max(index, rows + build.peak_bytes)};
+  const BuildMemory memory = cover_index_memory(request.count, stride, engine::cover_leaf_size(request.leaf_size));
+  return {memory.index_bytes, memory.peak_bytes};
 }
 
 template <typename T>
@@ -147,9 +139,9 @@ std::unique_ptr<engine::Searcher<T>> load_cover_search(const engine::LoadRequest
   const engine::CoverTree tree = engine::cover_tree_in_file(request.file);
   const std::uint32_t stride = space_of<T>(facts.dims, facts.metric).stride;
   const StartedDevice device(request.device.ordinal(), request.run);
-  require_device_memory(request.device.ordinal(),
-                        2 * values.size_bytes() + tree.memory_bytes() + prepared_bytes(tree.nodes.size(), stride) / 2,
-                        "the index");
+  require_device_memory(
+      request.device.ordinal(),
+      2 * values.size_bytes() + tree.memory_bytes() + cover_prepared_bytes(tree.nodes.size(), stride) / 2, "the index");
   DeviceBuffer<T> rows(facts.points * facts.dims, device.stream);
   if (rows.size() > 0) {
     copy_to_device(rows.data(), values.data(), rows.bytes(), device.stream, CopyOptions::of_build(request.run));

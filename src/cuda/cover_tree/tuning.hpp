@@ -18,6 +18,9 @@ inline constexpr std::uint64_t kMostReadInPlace = 512;
 /// Frames of a walk lie in shared memory if a warp's take no more than this.
 inline constexpr std::uint32_t kSharedFrames = 4 << 10;
 
+/// Of a node as searches read it (CoverNodes).
+inline constexpr std::uint64_t kCoverNodeBytes = 33;
+
 namespace cover {
 inline constexpr std::uint32_t kThreads = 128;    ///< of a block, in all kernels of a build but sorts and sums
 inline constexpr std::uint32_t kBlocks = 6;       ///< of kernels that measure, side by side on a processor

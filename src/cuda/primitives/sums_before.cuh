@@ -1,6 +1,7 @@
 // Sums of all values before each one, over an array of any length: three kernels.
 #pragma once
 
+#include "cuda/primitives/sum_tiles.hpp"
 #include "cuda/primitives/intrinsics.cuh"
 
 #include <algorithm>
@@ -8,12 +9,6 @@
 #include <cstdint>
 
 namespace kith::cuda {
-
-inline constexpr std::uint32_t kSumThreads = 256;
-inline constexpr std::uint32_t kSumPerThread = 8;
-inline constexpr std::uint32_t kSumTile = kSumThreads * kSumPerThread;
-
-inline std::uint64_t sum_tiles_of(std::uint64_t count) { return (count + kSumTile - 1) / kSumTile; }
 
 /// The sum of the values of all threads before this one; `total` becomes that of all. `warp_sums` is shared, one for
 /// each warp.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cuda/runtime/device_buffer.hpp"
+#include "cuda/queries/knn_chunks.hpp"
 #include "cuda/queries/search_engine.hpp"
 #include "cuda/runtime/pinned_buffers.hpp"
 #include "cuda/runtime/stream_pool.hpp"
@@ -28,8 +29,8 @@ template <typename T>
 class BatchSearch {
  public:
   /// What a kNN search takes for each query, and for each of its neighbours.
-  static std::uint64_t bytes_per_query(std::uint32_t dims) { return dims * sizeof(T) + 24; }
-  static constexpr std::uint64_t kBytesPerNeighbor = sizeof(T) + sizeof(std::uint32_t);
+  static std::uint64_t bytes_per_query(std::uint32_t dims) { return knn_bytes_per_query<T>(dims); }
+  static constexpr std::uint64_t kBytesPerNeighbor = cuda::kBytesPerNeighbor<T>;
 
   BatchSearch(const SearchEngine<T>& engine, Metric metric, std::span<const T> period, const Stream& stream,
               const SearchBudget& budget = {});
@@ -55,8 +56,6 @@ class BatchSearch {
   static std::uint64_t bytes_of_bound(const engine::QueryBatch<T>& queries) {
     return queries.bounds == nullptr ? 0 : sizeof(T);
   }
-  /// Where the chunks of a kNN search begin, and the last one ends.
-  std::vector<std::uint64_t> knn_chunks(std::uint64_t queries, bool is_self, std::uint64_t per_query) const;
   bool knn_of_few(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
                   const engine::RunOptions& run, std::uint32_t* indices, T* reduced, std::uint8_t* exact) const;
   void list_chunks(const engine::QueryBatch<T>& queries, T bound, const engine::RunOptions& run,

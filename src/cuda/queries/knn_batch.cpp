@@ -18,12 +18,6 @@
 #include <optional>
 
 namespace kith::cuda {
-namespace {
-
-/// The bytes of a chunk that keep the GPU and the bus busy; more only take memory.
-constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
-
-}  // namespace
 
 template <typename T>
 BatchSearch<T>::BatchSearch(const SearchEngine<T>& engine, Metric metric, std::span<const T> period,
@@ -43,23 +37,13 @@ std::uint64_t BatchSearch<T>::bytes_in_flight() const {
   return budget_.most_bytes != 0 ? budget_.most_bytes : memory_of_device(device_).free / 2;
 }
 
-/// The points ask in the order of the leaves, all at once if memory suffices: then neighbours share what they read.
-template <typename T>
-std::vector<std::uint64_t> BatchSearch<T>::knn_chunks(std::uint64_t queries, bool is_self,
-                                                      std::uint64_t per_query) const {
-  const std::uint64_t bytes = bytes_in_flight();
-  if (is_self && queries * per_query <= bytes) return {0, queries};
-  return equal_chunks(queries, per_query, is_self ? bytes / 2 : std::min(bytes / 2, kChunkBytes),
-                      std::uint64_t{1} << 31);
-}
-
 template <typename T>
 std::string BatchSearch<T>::explain(engine::SearchShape shape) const {
   const DeviceScope scope(device_);
   std::string chunks;
   if (!shape.is_radius && shape.queries > 0) {
-    const std::vector<std::uint64_t> starts =
-        knn_chunks(shape.queries, shape.is_self, bytes_per_query(engine_.dims()) + shape.k * kBytesPerNeighbor);
+    const std::vector<std::uint64_t> starts = knn_chunks(
+        shape.queries, shape.is_self, bytes_per_query(engine_.dims()) + shape.k * kBytesPerNeighbor, bytes_in_flight());
     if (starts.size() > 2) chunks = fmt::format(", in {} chunks from host memory", starts.size() - 1);
     shape.queries = longest(starts);
   }
@@ -138,7 +122,7 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
 
   const std::vector<std::uint64_t> starts =
       knn_chunks(queries.count, queries.is_self(),
-                 bytes_per_query(engine_.dims()) + bytes_of_bound(queries) + k * kBytesPerNeighbor);
+                 bytes_per_query(engine_.dims()) + bytes_of_bound(queries) + k * kBytesPerNeighbor, bytes_in_flight());
   struct Slot {
     StreamPool::Lease stream;
     QueryChunk<T> queries;

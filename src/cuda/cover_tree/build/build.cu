@@ -13,11 +13,6 @@ namespace {
 
 constexpr std::uint64_t kBytesPerNeighbor = 16;  // in the lists of two levels
 
-std::uint64_t tree_bytes(std::uint32_t count, std::uint32_t stride) {
-  return count * (sizeof(std::uint32_t) + sizeof(double)) +
-         ArrangedRows::words_of(count, stride) * sizeof(std::uint32_t);
-}
-
 /// As many neighbours as lists should have room for, if the device has.
 std::uint64_t list_capacity(std::uint32_t count, std::uint32_t stride, std::uint32_t leaf_size, int device) {
   const std::uint64_t wanted = std::max(cover::kNeighbors * count, cover::kFewestNeighbors);
@@ -29,13 +24,6 @@ std::uint64_t list_capacity(std::uint32_t count, std::uint32_t stride, std::uint
 }
 
 }  // namespace
-
-BuildMemory cover_build_memory(std::uint32_t count, std::uint32_t stride, std::uint32_t leaf_size) {
-  const std::uint64_t tree = tree_bytes(count, stride), nodes = cover::most_nodes(count) * sizeof(engine::CoverNode);
-  const std::uint64_t capacity = cover::least_list_capacity(count, leaf_size);
-  const std::uint64_t scratch = cover::lay_out_cover_scratch(count, capacity, nullptr).bytes + count;  // and sorts
-  return {tree + nodes, tree + nodes + scratch};
-}
 
 namespace cover {
 

@@ -1,6 +1,7 @@
 // Builds the cover tree of any space on a GPU: the same bytes as on the CPU.
 #pragma once
 
+#include "cuda/cover_tree/build/build_plan.hpp"
 #include "cuda/cover_tree/build/build_types.hpp"
 #include "cuda/cover_tree/device_cover_tree.hpp"
 #include "cuda/runtime/build_phases.hpp"
@@ -9,10 +10,6 @@
 #include <cstdint>
 
 namespace kith::cuda {
-
-/// What a build takes of the GPU's memory at least; the caller's rows are not counted. With more of it lists of
-/// neighbours are made once and not in parts.
-BuildMemory cover_build_memory(std::uint32_t count, std::uint32_t stride, std::uint32_t leaf_size);
 
 /// The tree of objects in rows side by side in the memory of the stream's device, which is the current one; they are
 /// only read, and no longer than this call, which waits for the tree. `phases` gets how long each took. Throws

@@ -7,11 +7,12 @@
 #pragma once
 
 #include "cuda/cover_tree/build/build_types.hpp"
-#include "cuda/cover_tree/build/close_cells.cuh"
 #include "cuda/primitives/sort_pairs.hpp"
-#include "cuda/primitives/sums_before.cuh"
+#include "cuda/primitives/sum_tiles.hpp"
+#include "cuda/runtime/build_phases.hpp"
 #include "cuda/runtime/scratch_parts.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace kith::cuda::cover {
@@ -90,3 +91,31 @@ inline CoverScratch lay_out_cover_scratch(std::uint32_t count, std::uint64_t lis
 }
 
 }  // namespace kith::cuda::cover
+
+namespace kith::cuda {
+
+/// What a build takes of the GPU's memory at least; the caller's rows are not counted. With more of it lists of
+/// neighbours are made once and not in parts.
+inline BuildMemory cover_build_memory(std::uint32_t count, std::uint32_t stride, std::uint32_t leaf_size) {
+  const std::uint64_t tree =
+      count * (sizeof(std::uint32_t) + sizeof(double)) + ArrangedRows::words_of(count, stride) * sizeof(std::uint32_t);
+  const std::uint64_t nodes = cover::most_nodes(count) * sizeof(engine::CoverNode);
+  const std::uint64_t capacity = cover::least_list_capacity(count, leaf_size);
+  const std::uint64_t scratch = cover::lay_out_cover_scratch(count, capacity, nullptr).bytes + count;  // and sorts
+  return {tree + nodes, tree + nodes + scratch};
+}
+
+/// What searches need besides the tree, if every object is a node.
+inline std::uint64_t cover_prepared_bytes(std::uint64_t count, std::uint32_t stride) {
+  return 2 * count * (kCoverNodeBytes + std::uint64_t{stride} * sizeof(std::uint32_t));
+}
+
+/// What an index of rows takes that lie in the GPU's memory, too, and its build.
+inline BuildMemory cover_index_memory(std::uint64_t count, std::uint32_t stride, std::uint32_t leaf_size) {
+  const std::uint64_t rows = count * stride * sizeof(std::uint32_t);
+  const BuildMemory build = cover_build_memory(static_cast<std::uint32_t>(count), stride, leaf_size);
+  const std::uint64_t index = rows + build.index_bytes + cover_prepared_bytes(count, stride);
+  return {index, std::max(index, rows + build.peak_bytes)};
+}
+
+}  // namespace kith::cuda

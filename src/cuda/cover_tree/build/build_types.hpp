@@ -58,6 +58,12 @@ struct NeighborLists {
   float* distances = nullptr;  ///< between the centres, rounded down
 };
 
+/// What is known of objects in closed cells, by number.
+struct LeafObjects {
+  std::uint32_t* node = nullptr;
+  double* distance = nullptr;
+};
+
 /// The candidates that a round looks at, by position: the undecided ones of the lowest ranks.
 struct Prefix {
   std::uint32_t* before = nullptr;        ///< for each position how many lie before it, and all

@@ -96,12 +96,6 @@ static __global__ void __launch_bounds__(kThreads)
   kids.end[c] = index[kids.end[c]];
 }
 
-/// What is known of objects in closed cells, by number.
-struct LeafObjects {
-  std::uint32_t* node = nullptr;
-  double* distance = nullptr;
-};
-
 static __global__ void __launch_bounds__(kThreads)
     keep_open_objects(Objects from, Cells cells, std::uint32_t count, Compaction how, Objects to, Moves moves,
                       LeafObjects leaves) {

@@ -4,6 +4,7 @@
 #include "core/host_device.hpp"
 #include "cuda/cover_tree/search/cover_head.cuh"
 #include "cuda/cover_tree/spaces/space.cuh"
+#include "cuda/cover_tree/tuning.hpp"
 #include "cuda/queries/requests.hpp"
 #include "engine/cover_tree/cover_tree.hpp"
 
@@ -28,7 +29,7 @@ struct CoverNodes {
   std::uint32_t* lowest = nullptr;
   CoverKind* kind = nullptr;
 
-  static constexpr std::uint64_t kBytes = 33;  ///< per node
+  static constexpr std::uint64_t kBytes = kCoverNodeBytes;  ///< per node
 
   CoverNodes() = default;
   /// In memory aligned to 8 bytes, of count * kBytes.

@@ -1,6 +1,7 @@
 // Builds the unique k-d tree of the contract on a GPU.
 #pragma once
 
+#include "cuda/kd_tree/build/build_plan.hpp"
 #include "cuda/kd_tree/build/build_types.hpp"
 #include "cuda/kd_tree/device_tree.hpp"
 #include "cuda/runtime/build_phases.hpp"
@@ -14,12 +15,6 @@
 namespace kith::cuda {
 
 using engine::NonFinite;
-
-/// `shared_bytes`: that a block may have; with less, more levels are split before the finish, which takes a little
-/// more.
-template <typename T>
-BuildMemory build_memory(const TreeShape& shape, std::uint32_t leaf_size, bool points_are_on_device,
-                         std::uint32_t shared_bytes = kMostSharedBytes);
 
 /// The tree of points in the memory of the stream's device; they are only read, and no longer than this call. Throws
 /// NonFinite if a coordinate is not finite, OutOfMemory, DeviceError.

@@ -4,7 +4,6 @@
 namespace kith::cuda {
 
 template class TreeBuild<float>;
-template BuildMemory build_memory<float>(const TreeShape&, std::uint32_t, bool, std::uint32_t);
 template DeviceTree<float> build_device_tree(const PointSource<float>&, std::uint64_t, std::uint32_t, std::uint32_t,
                                              bool, Stream&, BuildPhases*);
 template DeviceTree<float> build_device_tree_from_host(const float*, std::uint64_t, std::uint32_t, std::uint32_t, bool,

@@ -4,7 +4,6 @@
 namespace kith::cuda {
 
 template class TreeBuild<double>;
-template BuildMemory build_memory<double>(const TreeShape&, std::uint32_t, bool, std::uint32_t);
 template DeviceTree<double> build_device_tree(const PointSource<double>&, std::uint64_t, std::uint32_t, std::uint32_t,
                                               bool, Stream&, BuildPhases*);
 template DeviceTree<double> build_device_tree_from_host(const double*, std::uint64_t, std::uint32_t, std::uint32_t,

@@ -9,6 +9,7 @@
 
 #include "cuda/kd_tree/build/finish/finish.hpp"
 #include "cuda/kd_tree/build/medians/step_layout.hpp"
+#include "cuda/runtime/build_phases.hpp"
 #include "cuda/runtime/scratch_parts.hpp"
 
 #include <algorithm>
@@ -169,6 +170,19 @@ inline std::uint64_t column_stride(const TreeShape& shape) { return (shape.geome
 template <typename T>
 std::uint64_t copy_bytes(const TreeShape& shape) {
   return shape.geometry.points * shape.point_bytes + 4 * std::uint64_t{shape.dims} * sizeof(T) + 16;
+}
+
+/// What a build takes, wherever the points are. `shared_bytes`: that a block may have; with less, more levels are split
+/// before the finish, which takes a little more.
+template <typename T>
+BuildMemory build_memory(const TreeShape& shape, std::uint32_t leaf_size,
+                         std::uint32_t shared_bytes = kMostSharedBytes) {
+  const GpuLimits limits{.processors = 132, .shared_bytes = shared_bytes};  // more or fewer make little difference
+  const FinishPlan plan = plan_finish<T>(shape.geometry.points, shape.dims, leaf_size, shared_bytes);
+  const std::uint64_t nodes = shape.geometry.nodes(), inner = shape.geometry.leaves() - 1;
+  const std::uint64_t tree = inner * (2 + sizeof(T)) + nodes * (2 * shape.dims * sizeof(T) + 4);
+  const std::uint64_t scratch = lay_out_scratch<T>(shape, plan.top_level, limits, nullptr).bytes;
+  return {tree + copy_bytes<T>(shape), tree + 2 * copy_bytes<T>(shape) + scratch};
 }
 
 /// The group's scatter will write to a copy of the points; until then candidates and cells lie there, and in the tree.

@@ -108,16 +108,6 @@ DeviceTree<T> TreeBuild<T>::take() {
 }
 
 template <typename T>
-BuildMemory build_memory(const TreeShape& shape, std::uint32_t leaf_size, bool, std::uint32_t shared_bytes) {
-  const GpuLimits limits{.processors = 132, .shared_bytes = shared_bytes};  // more or fewer make little difference
-  const FinishPlan plan = plan_finish<T>(shape.geometry.points, shape.dims, leaf_size, shared_bytes);
-  const std::uint64_t nodes = shape.geometry.nodes(), inner = shape.geometry.leaves() - 1;
-  const std::uint64_t tree = inner * (2 + sizeof(T)) + nodes * (2 * shape.dims * sizeof(T) + 4);
-  const std::uint64_t scratch = lay_out_scratch<T>(shape, plan.top_level, limits, nullptr).bytes;
-  return {tree + copy_bytes<T>(shape), tree + 2 * copy_bytes<T>(shape) + scratch};
-}
-
-template <typename T>
 DeviceTree<T> build_device_tree(const PointSource<T>& points, std::uint64_t count, std::uint32_t dims,
                                 std::uint32_t leaf_size, bool cycles, Stream& stream, BuildPhases* phases) {
   TreeBuild<T> build(tree_shape<T>(count, dims, leaf_size, cycles), leaf_size, stream);

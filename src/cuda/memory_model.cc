@@ -1,0 +1,61 @@
+// What the engines take of a GPU's memory, for plans; compiled with and without CUDA.
+#include "cuda/brute_force/scan_bytes.hpp"
+#include "cuda/cover_tree/build/build_plan.hpp"
+#include "cuda/kd_tree/build/build_plan.hpp"
+#include "cuda/queries/knn_chunks.hpp"
+#include "core/dispatch.hpp"
+#include "engine/cover_tree/cover_tree.hpp"
+#include "engine/gpu_memory.hpp"
+#include "engine/kd_tree/kd_tree.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace kith::engine {
+namespace {
+
+template <typename T>
+BuildBytes build_bytes_of(const PlanRequest& request, std::uint32_t shared_bytes) {
+  if (request.engine == Engine::brute_force) {
+    const std::uint64_t bytes = cuda::scan_bytes<T>(request.count, request.dims, request.metric, request.is_periodic);
+    return {bytes, bytes};
+  }
+  cuda::BuildMemory memory;
+  if (request.engine == Engine::cover_tree) {
+    const auto stride = static_cast<std::uint32_t>(request.dims * sizeof(T) / sizeof(std::uint32_t));
+    memory = cuda::cover_index_memory(request.count, stride, cover_leaf_size(request.leaf_size));
+  } else {
+    const std::uint32_t leaf_size = leaf_size_of(request.leaf_size, request.dims);
+    memory = cuda::build_memory<T>(cuda::tree_shape<T>(request.count, request.dims, leaf_size, false), leaf_size,
+                                   shared_bytes);
+  }
+  return {memory.index_bytes, memory.peak_bytes};
+}
+
+}  // namespace
+
+BuildBytes gpu_build_bytes(const PlanRequest& request, std::uint32_t shared_bytes) {
+  return core::visit_dtype(request.dtype,
+                           [&](auto zero) { return build_bytes_of<decltype(zero)>(request, shared_bytes); });
+}
+
+std::uint64_t gpu_rows_of_part(const PlanRequest& request, std::uint64_t free) {
+  return core::visit_dtype(request.dtype, [&](auto zero) {
+    return cuda::rows_of_part<decltype(zero)>(request.count, request.dims, request.metric, request.is_periodic, free);
+  });
+}
+
+GpuChunks gpu_knn_chunks(const PlanRequest& request, const SearchShape& shape, std::uint64_t free) {
+  if (shape.queries == 0) return {};
+  const std::uint64_t per_query = core::visit_dtype(request.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    return cuda::knn_bytes_per_query<T>(request.dims) + shape.k * cuda::kBytesPerNeighbor<T>;
+  });
+  const std::vector<std::uint64_t> starts = cuda::knn_chunks(shape.queries, shape.is_self, per_query, free / 2);
+  GpuChunks chunks{starts.size() - 1, cuda::longest(starts), 0};
+  chunks.bytes = std::min<std::uint64_t>(chunks.chunks, 2) * chunks.queries * per_query;
+  if (request.engine == Engine::brute_force) chunks.bytes += std::min(cuda::kCandidateBytes, free / 2);
+  return chunks;
+}
+
+}  // namespace kith::engine

@@ -1,0 +1,106 @@
+// kith plan: counts and sizes as people write them, the table, JSON, and what it refuses.
+#include "cli/run_command.hpp"
+
+#include <kith/job_plan.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace kith::test {
+namespace {
+
+using nlohmann::json;
+
+json planned(std::vector<std::string> words) {
+  words.insert(words.begin(), "plan");
+  words.push_back("--json");
+  const Outcome outcome = run_kith(words);
+  EXPECT_EQ(outcome.code, 0) << outcome;
+  return json::parse(outcome.out, nullptr, false);
+}
+
+TEST(PlanCommand, TakesCountsAndSizesInShort) {
+  const json plan = planned({"--points", "2e6", "-k", "5", "--queries", "10k", "--dtype", "f64", "--device", "cpu"});
+  EXPECT_EQ(plan["points"], 2000000);
+  EXPECT_EQ(plan["dims"], 3);
+  EXPECT_EQ(plan["k"], 5);
+  EXPECT_EQ(plan["queries"], 10000);
+  EXPECT_EQ(plan["self"], false);
+  EXPECT_EQ(plan["dtype"], "f64");
+  EXPECT_EQ(plan["plans"].size(), 1);
+  for (const auto& [text, bytes] : std::vector<std::pair<std::string, std::uint64_t>>{{"40GB", 40000000000},
+                                                                                      {"16GiB", 17179869184},
+                                                                                      {"1.5 MiB", 1572864},
+                                                                                      {"300kB", 300000},
+                                                                                      {"2tb", 2000000000000},
+                                                                                      {"1e9", 1000000000},
+                                                                                      {"3G", 3000000000},
+                                                                                      {"500000B", 500000}}) {
+    EXPECT_EQ(planned({"-n", "10", "--memory", text, "--device", "cpu"})["plans"][0]["memory_bytes"], bytes) << text;
+  }
+}
+
+TEST(PlanCommand, SaysWhatTheLibrarySays) {
+  const json plan = planned({"--points", "100M", "--device", "a100-80"})["plans"][0];
+  const JobPlan same = plan_job({.points = 100000000, .card = &card_named("A100-80")});
+  EXPECT_EQ(plan["device"], "A100-80");
+  EXPECT_EQ(plan["engine"], "kdtree");
+  EXPECT_EQ(plan["memory_bytes"], same.memory_bytes);
+  EXPECT_EQ(plan["index_bytes"], same.index_bytes);
+  EXPECT_EQ(plan["build_bytes"], same.build_bytes);
+  EXPECT_EQ(plan["search_bytes"], same.search_bytes);
+  EXPECT_EQ(plan["host_bytes"], same.host_bytes);
+  EXPECT_EQ(plan["chunks"], same.chunks);
+  EXPECT_EQ(plan["estimated_build_ms"], *same.build_ms);
+  EXPECT_TRUE(planned({"-n", "1M", "-d", "9", "--device", "T4"})["plans"][0]["estimated_build_ms"].is_null());
+}
+
+TEST(PlanCommand, PrintsALineForEachFact) {
+  const Outcome one = run_kith({"plan", "--points", "2e9", "--queries", "1e9", "--k", "8", "--device", "H200"});
+  EXPECT_EQ(one.code, 0) << one;
+  EXPECT_EQ(one.err, "");
+  for (const std::string text :
+       {"2 000 000 000 points of 3 dimensions (f32), 1 000 000 000 queries, k = 8\nH200, engine",
+        "\n  memory  150 GB; 95.0 GB needed at least\n", "all points in one index",
+        "373 chunks of up to 2 680 966 queries", "search about 609 ms"}) {
+    EXPECT_PRED2(has, one.out, text);
+  }
+  EXPECT_PRED2(has, run_kith({"plan", "-n", "1M", "--engine", "covertree", "--device", "T4"}).out,
+               "build not measured, search not measured");
+  EXPECT_PRED2(has, run_kith({"plan", "-n", "5e9", "--device", "H200"}).out, "at most 4 294 967 294 points");
+  EXPECT_PRED2(has, run_kith({"plan", "-n", "1M", "--memory", "9MB", "--device", "cpu"}).out, "an index each");
+  EXPECT_PRED2(has, run_kith({"plan", "-n", "1M", "--memory", "2kB", "--device", "T4"}).out, "not even one point fits");
+}
+
+TEST(PlanCommand, HasATableOfAllCards) {
+  const Outcome table = run_kith({"plan", "--points", "1e9", "--all"});
+  EXPECT_EQ(table.code, 0) << table;
+  EXPECT_PRED2(has, table.out, "\ncpu ");
+  for (const GpuCard& card : known_cards()) EXPECT_PRED2(has, table.out, "\n" + std::string(card.name) + " ");
+  EXPECT_EQ(planned({"-n", "1e9", "--all"})["plans"].size(), known_cards().size() + 1);
+}
+
+TEST(PlanCommand, RefusesWhatItDoesNotKnow) {
+  const Outcome card = run_kith({"plan", "-n", "10", "--device", "H2000"});
+  EXPECT_EQ(card.code, 2);
+  for (const std::string text : {"--device", "H2000", "T4", "RTX 4090", "B200"}) EXPECT_PRED2(has, card.err, text);
+  const std::vector<std::vector<std::string>> wrong = {{},
+                                                       {"-n", "x"},
+                                                       {"-n", "2e12"},
+                                                       {"-n", "1", "--dims", "0"},
+                                                       {"-n", "1", "--memory", "0"},
+                                                       {"-n", "1", "--memory", "GB"},
+                                                       {"-n", "1", "--memory", "5iB"},
+                                                       {"-n", "1", "--memory", "-1GB"},
+                                                       {"-n", "1", "--memory", "1 litre"},
+                                                       {"-n", "1", "--device", "cudaa"},
+                                                       {"-n", "1", "--device", "cpu", "--all"}};
+  for (std::vector<std::string> words : wrong) {
+    words.insert(words.begin(), "plan");
+    const Outcome outcome = run_kith(words);
+    EXPECT_EQ(outcome.code, 2) << outcome;
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
+}  // namespace
+}  // namespace kith::test
