@@ -20,7 +20,7 @@ namespace {
 
 /// Why tensor cores of this device do not filter, for people; null: they do.
 template <typename T>
-const char* why_no_products(std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic, int device) {
+const char* why_no_products_on(int device, std::uint64_t points, std::uint32_t dims, Metric metric, bool is_periodic) {
   const char* reason = why_no_products<T>(points, dims, metric, is_periodic);
   if (reason != nullptr || product_filter_shared_bytes(dims) <= shared_limit_of(device)) return reason;
   return "its blocks need more shared memory than this GPU has";
@@ -54,7 +54,7 @@ std::uint32_t most_filtered_dims(std::uint32_t shared_limit, std::uint32_t most_
 template <typename T>
 ScanEngine<T>::ScanEngine(DeviceBuffer<T> rows, std::uint64_t points, std::uint32_t dims, Metric metric,
                           bool is_periodic, const Stream& stream)
-    : rows_(std::move(rows)), no_products_(why_no_products<T>(points, dims, metric, is_periodic, stream.device())) {
+    : rows_(std::move(rows)), no_products_(why_no_products_on<T>(stream.device(), points, dims, metric, is_periodic)) {
   scanned_.points = {rows_.data(), points, dims};
   scanned_.order = spread_order(tiles_of(points));
   if constexpr (std::is_same_v<T, float>) {

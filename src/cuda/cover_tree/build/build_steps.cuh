@@ -16,6 +16,7 @@
 #include "cuda/cover_tree/build/list_neighbors.cuh"
 #include "cuda/cover_tree/build/new_cells.cuh"
 #include "cuda/cover_tree/build/take_prefix.cuh"
+#include "cuda/primitives/sums_before.cuh"
 
 #include <algorithm>
 #include <bit>
