@@ -21,7 +21,7 @@ void build_by_segsort(TreeFrame<T>& frame, const T* rows);
 template <typename T>
 void arrange_in_order(TreeFrame<T>& frame, const KdOrder<T>& order);
 
-/// The shape of a tree whose memory is to be told.
+/// The shape of a tree whose memory is to be estimated.
 struct TreeToBuild {
   core::KdGeometry geometry;
   std::uint32_t dims = 0;

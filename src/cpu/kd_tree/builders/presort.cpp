@@ -197,13 +197,13 @@ class Presort {
     const Segments all(1, [&](std::uint64_t s) { return s * points(); });
     std::vector<Item*> buffers = {reinterpret_cast<Item*>(frame_.blocks()), scratch_.as<Item>().data()};
     const auto by_index = [](std::uint64_t i) { return static_cast<std::uint32_t>(i); };
-    bool are_told_apart = true;
-    for (std::uint32_t d = 0; d < dims() && are_told_apart; ++d) {
+    bool runs_are_short = true;
+    for (std::uint32_t d = 0; d < dims() && runs_are_short; ++d) {
       sort_by(d, by_index, all, buffers);
-      are_told_apart = dims() == 1 || resolve_equals(d, all, buffers[0]);
+      runs_are_short = dims() == 1 || resolve_equals(d, all, buffers[0]);
       keep(all, buffers[0], orders_[d]);
     }
-    if (are_told_apart) return;
+    if (runs_are_short) return;
     sort_by(dims() - 2, by_index, all, buffers);
     for (std::uint32_t d = dims() - 2; d-- > 0;) resort_by(d, all, buffers);
     for (std::uint32_t d = dims(); d-- > 0;) {

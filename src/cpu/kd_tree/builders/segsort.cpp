@@ -1,7 +1,7 @@
 // The builder by sorting: every node is sorted by its dimension, those of a large level together, and cut in the
 // middle.
 //
-// Sorted are quantised coordinates; only the records that share the number of the middle one are then told apart by the
+// Sorted are quantised coordinates; only the records that share the number of the middle one are then ordered by the
 // super-key. Large nodes: one segmented radix sort for all of a level. Then each by itself: a radix sort on one thread;
 // few points by insertion.
 //
