@@ -1,6 +1,7 @@
 // Every command has a page that names each of its flags, so that the pages do not fall behind.
 #include "cli/run_command.hpp"
 
+#include <kith/job_plan.hpp>
 #include <kith/metric.hpp>
 
 namespace kith::test {
@@ -29,6 +30,10 @@ TEST(Documentation, EveryFlagIsOnThePageOfItsCommand) {
       EXPECT_PRED2(has, text, "`" + flag);
     }
   }
+}
+
+TEST(Documentation, EveryCardIsOnThePageOfPlan) {
+  for (const GpuCard& card : known_cards()) EXPECT_PRED2(has, page("plan"), std::string(card.name));
 }
 
 TEST(Documentation, EveryMetricIsARowOfItsPage) {
