@@ -141,7 +141,7 @@ class IndexFiles:
                 device=as_text(device, "device"),
                 progress=report,
                 **build_options(
-                    engine, metric, leaf_size, "widest", "batch", lengths, len(lengths or ()),
+                    engine, metric, leaf_size, "widest", "auto", lengths, len(lengths or ()),
                     expected_queries, metric_params,
                 ),
                 threads=as_threads(threads),

@@ -131,7 +131,7 @@ class Index(_AnyIndex):
         metric: str = "l2",
         leaf_size: int = 0,
         split: str = "widest",
-        builder: str = "batch",
+        builder: str = "auto",
         metric_params: Sequence[float] = [],
         period: Sequence[float] = [],
         expected_queries: int = 0,

@@ -121,7 +121,7 @@ void bind_index(nb::module_& module) {
                    "expected_queries"_a = 0, "skip_nonfinite"_a = false, "threads"_a = 0, "progress"_a = nb::none());
   index.def_static("from_tree", &from_tree, "path"_a, "points"_a = nb::none(), nb::kw_only(), "engine"_a = "auto",
                    "device"_a = "auto", "metric"_a = "l2", "leaf_size"_a = 0, "split"_a = "widest",
-                   "builder"_a = "batch", "metric_params"_a = std::vector<double>(), "period"_a = std::vector<double>(),
+                   "builder"_a = "auto", "metric_params"_a = std::vector<double>(), "period"_a = std::vector<double>(),
                    "expected_queries"_a = 0, "threads"_a = 0, "progress"_a = nb::none());
   bind_searches(index);
   index.def("points", &points, "threads"_a = 0);

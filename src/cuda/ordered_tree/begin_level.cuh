@@ -36,6 +36,7 @@ __global__ void __launch_bounds__(kOrderThreads) begin_level(OrderLevel<T> level
   search.stage = 0;
   search.rank = middle - first;
   search.candidates = last - first;
+  search.place = 0;
   search.is_found = 0;
 }
 
