@@ -1,4 +1,4 @@
-// The part of a range that a block takes, and what the last of its blocks is told.
+// The part of a range that a block takes, and how the last of its blocks knows that the others are done.
 #pragma once
 
 #include "cuda/ordered_tree/order_types.hpp"
