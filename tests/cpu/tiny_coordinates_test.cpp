@@ -50,7 +50,7 @@ TYPED_TEST_SUITE(TinyCoordinates, Types);
 TYPED_TEST(TinyCoordinates, AddNothingToAnyDistance) {
   using T = TypeParam;
   const int edge = this->kSquareOfHalfTheLowest;
-  for (int round = 0; round < 300000; ++round) {
+  for (int round = 0; round < 60000; ++round) {
     const T tiny =
         round % 64 == 0 ? std::nextafter(kTiny<T>, T(0)) : this->draw(this->kLowest, this->kTinyExponent - 1);
     ASSERT_EQ(without_tiny(tiny), T(0));
@@ -77,8 +77,8 @@ TYPED_TEST(TinyCoordinates, SearchAsByBruteForce) {
       {edge - 1, edge, tiny - 1},         {this->kLowest + 9, 0}, {edge + 3, edge + 5, tiny - 4}};
   for (const std::vector<int>& exponents : shapes) {
     for (const std::uint32_t dims : {1u, 3u, 40u}) {
-      const PointSet points = this->points(dims == 40 ? 300 : 3000, dims, exponents);
-      const PointSet queries = this->points(200, dims, exponents);
+      const PointSet points = this->points(dims == 40 ? 150 : 500, dims, exponents);
+      const PointSet queries = this->points(40, dims, exponents);
       for (const Metric metric : {Metric::l2(), Metric::l1()}) {
         SCOPED_TRACE(testing::Message() << metric.name() << ", " << dims << " dims, 2^" << exponents[0]);
         const Index tree = Index::build(points.view(), {.engine = Engine::kd_tree, .metric = metric});
