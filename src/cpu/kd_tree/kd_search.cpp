@@ -7,6 +7,7 @@
 #include "cpu/kd_tree/box_search.hpp"
 #include "cpu/kd_tree/build.hpp"
 #include "cpu/kd_tree/collectors.hpp"
+#include "cpu/kd_tree/found_lists.hpp"
 #include "cpu/kd_tree/group_search.hpp"
 #include "cpu/kd_tree/query_groups.hpp"
 #include "cpu/kd_tree/single_search.hpp"
@@ -19,7 +20,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -105,25 +105,6 @@ class KdSearch final : public engine::Searcher<T> {
   }
   /// What approximate searches find depends on the tree itself.
   bool serves_without_tiny(bool is_exact) const { return without_tiny_ != nullptr && is_exact; }
-  /// Calls `search` with such queries as `without_tiny_` takes.
-  template <typename Search>
-  decltype(auto) with_queries_without_tiny(const QueryBatch<T>& queries, Search&& search) const {
-    std::array<T, 32> few;
-    std::vector<T> many;  // one query in few dims takes no memory of the heap
-    QueryBatch<T> changed = queries;
-    if (!queries.is_self()) {
-      const std::uint64_t values = queries.count * tree_.dims;
-      if (values > few.size()) many.resize(values);
-      T* rows = many.empty() ? few.data() : many.data();
-      for (std::uint64_t query = 0; query < queries.count; ++query) {
-        std::transform(queries.row(query), queries.row(query) + tree_.dims, rows + query * tree_.dims, without_tiny<T>);
-      }
-      changed.rows = rows;
-      changed.row_stride = tree_.dims;
-    }
-    return search(changed);
-  }
-
   template <typename Collector>
   void knn_in_groups(const QueryBatch<T>& queries, std::uint32_t k, T bound, const RunOptions& run,
                      std::uint32_t* indices, T* reduced) const;
@@ -329,9 +310,8 @@ template <typename T>
 void KdSearch<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
                       std::uint32_t* indices, T* reduced, std::uint8_t* exact) const {
   if (serves_without_tiny(rules.is_exact())) {
-    return with_queries_without_tiny(queries, [&](const QueryBatch<T>& changed) {
-      without_tiny_->knn(changed, k, rules, run, indices, reduced, exact);
-    });
+    const QueriesWithoutTiny<T> changed(queries, tree_.dims);
+    return without_tiny_->knn(changed.batch, k, rules, run, indices, reduced, exact);
   }
   if (!is_contracts_ && !rules.is_exact() && !rules.is_probe) {
     return contracts(run).knn(queries, k, rules, run, indices, reduced, exact);
@@ -387,20 +367,12 @@ template <typename T>
 ReducedLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::uint32_t most,
                                     const RunOptions& run) const {
   if (serves_without_tiny(true)) {
-    return with_queries_without_tiny(
-        queries, [&](const QueryBatch<T>& changed) { return without_tiny_->radius(changed, bound, most, run); });
+    return without_tiny_->radius(QueriesWithoutTiny<T>(queries, tree_.dims).batch, bound, most, run);
   }
   if (is_alone(queries)) return radius_alone(queries, bound, most);
-  /// What one task found: lists one after the other.
-  using Entry = typename ListEntry<T>::Type;
-  struct Found {
-    std::vector<std::uint64_t> queries;
-    std::vector<std::uint64_t> lengths;
-    std::vector<Entry> entries;
-  };
   const QueryGroups<T> groups(tree_, queries, run.threads);
   const std::vector<std::uint64_t> alive = this->alive(queries, run.threads);
-  std::vector<Found> found((groups.size() + kGroupsPerTask - 1) / kGroupsPerTask);
+  FoundLists<T> found((groups.size() + kGroupsPerTask - 1) / kGroupsPerTask);
   for_groups(groups, queries.count, run, [&](std::uint64_t task, std::uint64_t first, std::uint64_t end) {
     ListCollector<T> collector(queries.filter, queries.reach(bound));
     QueryGroup<T> group;
@@ -409,45 +381,21 @@ ReducedLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::
       if (group.count == 0) continue;
       walk(queries, group, queries.reach(bound), alive, collector);
       for (std::uint32_t i = 0; i < group.count; ++i) {
-        std::vector<Entry>& list = collector.list(i);
+        auto& list = collector.list(i);
         ListEntry<T>::sort(list.data(), list.size());
         if (most > 0 && list.size() > most) list.resize(most);
-        found[task].queries.push_back(group.queries[i]);
-        found[task].lengths.push_back(list.size());
-        found[task].entries.insert(found[task].entries.end(), list.begin(), list.end());
+        found.add(task, group.queries[i], list);
         list.clear();
       }
     }
   });
-
-  ReducedLists<T> lists;
-  lists.offsets.resize(queries.count + 1, 0);
-  for (const Found& part : found) {
-    for (std::size_t i = 0; i < part.queries.size(); ++i) lists.offsets[part.queries[i] + 1] = part.lengths[i];
-  }
-  for (std::uint64_t q = 0; q < queries.count; ++q) lists.offsets[q + 1] += lists.offsets[q];
-  lists.indices.resize(lists.offsets.back());
-  lists.reduced.resize(lists.offsets.back());
-  runtime::parallel_for(found.size(), {.threads = run.threads}, [&](std::uint64_t task) {
-    const Entry* next = found[task].entries.data();
-    for (std::size_t i = 0; i < found[task].queries.size(); ++i) {
-      const std::uint64_t offset = lists.offsets[found[task].queries[i]];
-      for (std::uint64_t j = 0; j < found[task].lengths[i]; ++j, ++next) {
-        const Candidate<T> candidate = ListEntry<T>::candidate(*next);
-        lists.indices[offset + j] = candidate.index;
-        lists.reduced[offset + j] = candidate.distance;
-      }
-    }
-    found[task] = {};  // what was copied is given back at once
-  });
-  return lists;
+  return found.joined(queries.count, run.threads);
 }
 
 template <typename T>
 void KdSearch<T>::count(const QueryBatch<T>& queries, T bound, const RunOptions& run, std::uint32_t* counts) const {
   if (serves_without_tiny(true)) {
-    return with_queries_without_tiny(
-        queries, [&](const QueryBatch<T>& changed) { without_tiny_->count(changed, bound, run, counts); });
+    return without_tiny_->count(QueriesWithoutTiny<T>(queries, tree_.dims).batch, bound, run, counts);
   }
   if (is_alone(queries)) {
     CountCollector<T> collector(queries.filter, queries.reach(bound));

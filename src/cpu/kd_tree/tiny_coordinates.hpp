@@ -14,11 +14,14 @@
 
 #include "core/metric/metrics.hpp"
 #include "cpu/kd_tree/kd_tree.hpp"
+#include "engine/searcher.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 namespace kith::cpu {
 
@@ -49,5 +52,27 @@ bool has_tiny_leaves(const KdTree<T>& tree, Metric metric) {
   }
   return found > 0 && found * kLeavesPerTinyOne >= looks;
 }
+
+/// Queries whose tiny coordinates are zeros. One query in few dims takes no memory of the heap.
+template <typename T>
+struct QueriesWithoutTiny {
+  QueriesWithoutTiny(const engine::QueryBatch<T>& queries, std::uint32_t dims) : batch(queries) {
+    if (queries.is_self()) return;
+    const std::uint64_t values = queries.count * dims;
+    if (values > few.size()) many.resize(values);
+    T* rows = many.empty() ? few.data() : many.data();
+    for (std::uint64_t query = 0; query < queries.count; ++query) {
+      std::transform(queries.row(query), queries.row(query) + dims, rows + query * dims, without_tiny<T>);
+    }
+    batch.rows = rows;
+    batch.row_stride = dims;
+  }
+  QueriesWithoutTiny(const QueriesWithoutTiny&) = delete;
+  QueriesWithoutTiny& operator=(const QueriesWithoutTiny&) = delete;
+
+  std::array<T, 32> few;
+  std::vector<T> many;
+  engine::QueryBatch<T> batch;
+};
 
 }  // namespace kith::cpu
