@@ -1,5 +1,7 @@
-// What the timers of the GPU share: medians of times between CUDA events, copies, and the file of results.
+// What the timers of the GPU share: medians of times between CUDA events, copies, and the run of a timer.
 #pragma once
+
+#include "timer_results.hpp"
 
 #include "cuda/runtime/build_phases.hpp"
 #include "cuda/runtime/check.hpp"
@@ -8,13 +10,9 @@
 
 #include <kith/error.hpp>
 
-#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <span>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,11 +21,6 @@ namespace kith {
 
 inline constexpr int kWarmUps = 3;
 inline constexpr int kRuns = 9;
-
-inline double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[values.size() / 2];
-}
 
 /// The median over the runs of the time between two events around `work`.
 class EventTimer {
@@ -67,32 +60,19 @@ class EventTimer {
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
 };
 
-inline std::string first_line_of(const char* command) {
-  std::string text;
-  if (FILE* pipe = popen(command, "r"); pipe != nullptr) {
-    char line[256] = {};
-    if (std::fgets(line, sizeof line, pipe) != nullptr) text = line;
-    pclose(pipe);
-  }
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  return text;
-}
-
 inline std::string machine_json() {
   cudaDeviceProp properties{};
   int driver = 0, runtime = 0;
   cuda::check(cudaGetDeviceProperties(&properties, 0), "asking for the GPU");
   cuda::check(cudaDriverGetVersion(&driver), "asking for the driver");
   cuda::check(cudaRuntimeGetVersion(&runtime), "asking for the runtime");
-  const char* given = std::getenv("KITH_COMMIT");
-  const std::string commit = given != nullptr ? given : first_line_of("git rev-parse --short HEAD 2>/dev/null");
   const std::string cpu = first_line_of("sed -n 's/^model name.*: //p' /proc/cpuinfo");
   char text[1024];
   std::snprintf(text, sizeof text,
                 "{\"gpu\": \"%s\", \"cuda\": \"%d.%d\", \"driver_cuda\": \"%d.%d\", \"cpu\": \"%s\", \"cores\": %u, "
                 "\"system\": \"Linux\", \"commit\": \"%s\"}",
                 properties.name, runtime / 1000, runtime % 1000 / 10, driver / 1000, driver % 1000 / 10, cpu.c_str(),
-                std::thread::hardware_concurrency(), commit.c_str());
+                std::thread::hardware_concurrency(), commit().c_str());
   return text;
 }
 
@@ -130,35 +110,6 @@ std::vector<cuda::BuildPhase> phases_of(Build&& build) {
   return phases;
 }
 
-/// Lists of rows, written as one JSON object with the machine before them.
-class Results {
- public:
-  void begin_list(const char* name) {
-    json_ << (is_first_list_ ? "" : "\n],") << "\n \"" << name << "\": [";
-    is_first_list_ = false;
-    is_first_row_ = true;
-  }
-
-  /// `row` is one JSON object; `is_right`: whether the answers were.
-  void add(const std::string& row, bool is_right = true) {
-    json_ << (is_first_row_ ? "" : ",") << "\n  " << row;
-    is_first_row_ = false;
-    is_right_ = is_right_ && is_right;
-    std::fflush(stdout);
-  }
-
-  /// True if the file is written and all answers were right.
-  bool write(const char* path) const {
-    std::ofstream out(path);
-    out << "{\"machine\": " << machine_json() << ',' << json_.str() << "\n]}\n" << std::flush;
-    return out.good() && is_right_;
-  }
-
- private:
-  std::ostringstream json_;
-  bool is_first_list_ = true, is_first_row_ = true, is_right_ = true;
-};
-
 /// Calls measure(results, argument) for the second argument or an empty one; the first is the file of results.
 template <typename Measure>
 int run_timer(int argc, char** argv, const char* usage, Measure&& measure) {
@@ -169,7 +120,7 @@ int run_timer(int argc, char** argv, const char* usage, Measure&& measure) {
   try {
     Results results;
     measure(results, std::string(argc > 2 ? argv[2] : ""));
-    return results.write(argv[1]) ? 0 : 1;
+    return results.write(argv[1], machine_json()) ? 0 : 1;
   } catch (const Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return error.exit_code();

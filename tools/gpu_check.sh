@@ -62,7 +62,7 @@ part_build() {
   step configure cmake -S . -B build-gpu -G Ninja -DCMAKE_BUILD_TYPE=Release -DKITH_CUDA=ON -DKITH_BUILD_BENCHMARKS=ON \
     "${python[@]/#*/-DKITH_BUILD_PYTHON=ON}" "${prefix[@]}"
   step compile cmake --build build-gpu --target kith_command cuda_tests engine_tests golden_tests cpu_tests gpu_build_timer gpu_search_timer \
-    gpu_brute_timer gpu_bits_timer gpu_select_timer gpu_classify_timer gpu_dedupe_timer gpu_tree_timer gpu_cover_timer gpu_cover_search_timer "${python[@]}"
+    gpu_brute_timer gpu_bits_timer gpu_select_timer gpu_classify_timer gpu_dedupe_timer gpu_tree_timer gpu_cover_timer gpu_cover_search_timer five_systems_timer "${python[@]}"
   step devices build-gpu/bin/kith info --devices
   cat "$results/devices.log"
 }
@@ -71,7 +71,7 @@ part_build() {
 part_bench() {
   local words=../shared/data/words/american-english number=0 name
   [ -e "$words" ] || words=-
-  for name in bench gpu-build gpu-search gpu-cliffs gpu-brute gpu-bits gpu-select gpu-classify gpu-dedupe gpu-tree gpu-cover gpu-cover-search; do
+  for name in bench gpu-build gpu-search gpu-cliffs gpu-brute gpu-bits gpu-select gpu-classify gpu-dedupe gpu-tree gpu-cover gpu-cover-search five-systems; do
     ((number++ % of == first)) || continue
     case $name in
       bench)
@@ -89,8 +89,9 @@ part_bench() {
       gpu-tree) step "$name" build-gpu/bin/gpu_tree_timer "$results/tree_gpu.json" ;;
       gpu-cover) step "$name" build-gpu/bin/gpu_cover_timer "$results/cover_tree_gpu.json" ;;
       gpu-cover-search) step "$name" build-gpu/bin/gpu_cover_search_timer "$results/cover_tree_gpu_search.json" "$words" ;;
+      five-systems) step "$name" build-gpu/bin/five_systems_timer "$results/five_systems_gpu.json" ;;
     esac
-    [ "$name" = gpu-select ] || cat "$results/$name.log"  # that has hundreds of lines
+    case $name in gpu-select | five-systems) ;; *) cat "$results/$name.log" ;; esac  # those have hundreds of lines
   done
 }
 
