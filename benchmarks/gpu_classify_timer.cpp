@@ -87,6 +87,7 @@ void measure(const Case& what, Results& results) {
 
   apps::ClassifyOptions on_host;
   on_host.k = what.k;
+  on_host.device = Device::cpu();  // `automatic` takes the GPU from a million points on
   const apps::Classified expected =
       classify_sequential(PointView(rows.data(), what.points, what.dims), {codes, what.classes},
                           PointView(asking.data(), what.queries, what.dims), on_host);
