@@ -10,8 +10,9 @@ import math
 import sys
 
 from benchmark_reports import RESULTS, ROOT, gpu_line, gpu_report
+from five_tables import cloud_of, five_report, machine_of
 from gpu_tables import brute_or_tree_rows, select_cases
-from svg_chart import COLOURS, FAINT, INK, MARKERS, LogAxis, Panel, Svg, number, short
+from svg_chart import COLOURS, FAINT, INK, MARKERS, LinearAxis, LogAxis, Panel, Svg, number, short
 
 PLOTS = ROOT / "docs/plots"
 DASHES = "7 5"
@@ -201,9 +202,65 @@ def kd_tree_speed():
     return svg.whole(f"{machine['cpu']}, commit {machine['commit']}" + (f"; {caption(gpu)}" if gpu else ""))
 
 
+def five_knn():
+    """Time over k, of the GPU if it was measured, else of the CPU."""
+    report = five_report("gpu") or five_report("cpu")
+    if report is None:
+        return None
+    rows = [row for row in report["knn"] if row["queries"] > 1]
+    batch = {engine: max(row["queries"] for row in rows if row["engine"] == engine) for engine in ("brute", "kdtree")}
+    points, ks = (sorted({row[name] for row in rows}) for name in ("points", "k"))
+    svg = Svg(
+        860, 440, "Time of a search over k", "Uniform f32 points in 3 dims, L2; a line from the least to the most of ten runs through each median"
+    )
+    y_axis = LogAxis.around([ms for row in rows if row["queries"] == batch[row["engine"]] for ms in row["search_ms"]])
+    x_axis = LogAxis(ks[0] / 1.25, ks[-1] * 1.25)
+    for left, engine, name in ((76, "brute", "brute force"), (470, "kdtree", "k-d tree")):
+        panel = Panel(svg, left, 118, 370, 250, x_axis, y_axis)
+        panel.frame(ks, "k", "ms" if engine == "brute" else "")
+        svg.text(left + 185, 110, f"{name}, {batch[engine]:,} queries", anchor="middle", weight="bold")
+        for i, count in enumerate(points):
+            here = [row for row in rows if (row["engine"], row["points"], row["queries"]) == (engine, count, batch[engine])]
+            panel.line([(row["k"], row["search_ms"][1]) for row in here], COLOURS[i], MARKERS[i])
+            for row in here:
+                panel.line([(row["k"], row["search_ms"][end]) for end in (0, 2)], COLOURS[i], width=1)
+    svg.legend(76, 78, [(f"{count:,} points", COLOURS[i], {}, MARKERS[i]) for i, count in enumerate(points)])
+    return svg.whole(machine_of(report).rstrip("."))
+
+
+def five_bounded():
+    """Recall and time of searches with a bounded queue, of the GPU if it was measured, else of the CPU."""
+    report = five_report("gpu") or five_report("cpu")
+    if report is None:
+        return None
+    clouds = {}
+    for row in report["bounded_searches"]:
+        clouds.setdefault(cloud_of(row), {})[row["queue"]] = row
+    queues = sorted({row["queue"] for row in report["bounded_searches"]} - {0})
+    svg = Svg(
+        900, 500, "Searches with a bounded queue",
+        "The 10 nearest neighbours; the least of ten runs. In 3 dims exact searches are faster, so that kith answers exactly",
+    )
+    times = {name: {queue: rows[queue]["search_ms"][0] / rows[0]["search_ms"][0] for queue in queues} for name, rows in clouds.items()}
+    least = min(row["recall"] for rows in clouds.values() for row in rows.values())
+    low = math.floor(least * 10) / 10 if least < 1 else 0.9
+    x_axis = LogAxis(queues[0] / 1.15, queues[-1] * 1.15)
+    recall = Panel(svg, 76, 150, 370, 270, x_axis, LinearAxis(low, 1, 0.1))
+    recall.frame(queues, "entries of the queue", "recall", y_label="{:.1f}".format)
+    ratio = Panel(svg, 516, 150, 370, 270, x_axis, LogAxis.around([ms for line in times.values() for ms in line.values()]))
+    ratio.frame(queues, "entries of the queue", "time / time of an exact search", y_label="{:g}".format)
+    for i, (name, rows) in enumerate(clouds.items()):
+        recall.line([(queue, rows[queue]["recall"]) for queue in queues], COLOURS[i], MARKERS[i])
+        ratio.line(list(times[name].items()), COLOURS[i], MARKERS[i])
+        svg.legend(76 + i % 2 * 430, 78 + i // 2 * 22, [(name, COLOURS[i], {}, MARKERS[i])])
+    return svg.whole(machine_of(report).rstrip("."))
+
+
 DRAWN = {
     "brute_or_tree_gpu": brute_or_tree_gpu,
     "cover_tree_levels": cover_tree_levels,
+    "five_bounded": five_bounded,
+    "five_knn": five_knn,
     "kd_tree_speed": kd_tree_speed,
     "select_gpu": select_gpu,
 }

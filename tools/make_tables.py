@@ -10,6 +10,7 @@ import re
 import sys
 
 import cpu_tables
+import five_tables
 import gpu_tables
 from benchmark_reports import ROOT, fine_milliseconds, gpu_line, gpu_report
 
@@ -45,6 +46,7 @@ def kd_tree_short():
 
 
 TABLES = {
+    **five_tables.TABLES,
     "brute_force_cpu": cpu_tables.brute_force_cpu,
     "brute_force_short": brute_force_short,
     "classify_cpu": cpu_tables.classify_cpu,

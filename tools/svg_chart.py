@@ -1,4 +1,4 @@
-"""Charts with logarithmic axes as SVG, by the standard library alone: the same values give the same bytes.
+"""Charts as SVG, mostly with logarithmic axes, by the standard library alone: the same values give the same bytes.
 
 The background is white in any theme, text stays text, and lines differ by marker or dash, not by colour alone.
 """
@@ -123,6 +123,19 @@ class LogAxis:
         powers = range(math.floor(self.low) - 1, math.ceil(self.high) + 1)
         values = [float(f"{digit}e{power}") for power in powers for digit in digits]
         return [value for value in values if -1e-9 <= self.place(value) <= 1 + 1e-9]
+
+
+class LinearAxis:
+    def __init__(self, low, high, step):
+        self.low, self.high, self.step = low, high, step
+
+    def place(self, value):
+        """0 at the low end, 1 at the high one."""
+        return (value - self.low) / (self.high - self.low)
+
+    def steps(self, *digits):
+        """Where a panel draws its main lines; there are no fine ones."""
+        return [self.low + i * self.step for i in range(round((self.high - self.low) / self.step) + 1)] if digits == (1,) else []
 
 
 class Panel:
