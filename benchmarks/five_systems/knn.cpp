@@ -62,9 +62,9 @@ void measure_from_host(const Job& job, std::uint64_t points) {
 
 void measure_knn(const Job& job) {
   job.results.begin_list("knn");
-  for (const std::uint64_t points : {1'000'000, 1 << 23, 15'000'000}) measure(job, job.sized(points));
+  for (const std::uint64_t points : {1'000'000, 8'400'000, 15'000'000}) measure(job, job.sized(points));
   job.results.begin_list("one_query_from_host");
-  measure_from_host(job, job.sized(1 << 23));
+  measure_from_host(job, job.sized(8'400'000));
 }
 
 }  // namespace kith::five
