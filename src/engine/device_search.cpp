@@ -52,7 +52,7 @@ struct Of<PointView> {
     return searcher_of<T>(state).on_device();
   }
   static std::uint64_t left_out(const IndexState& state) { return state.rows - state.clean; }
-  static std::uint32_t tree_dims(const IndexState& state) { return engine::tree_dims(state); }
+  static engine::SearchedTree searched_tree(const IndexState& state) { return engine::searched_tree(state); }
   static engine::SearchSubject subject(const IndexState& state) { return {.metric = state.metric}; }
   static void require_queries(const IndexState& state, PointView queries) {
     engine::require_queries_view(queries, state.callers_dims(), state.dtype);
@@ -85,7 +85,7 @@ struct Of<BitView> {
     return state.searcher->on_device();
   }
   static std::uint64_t left_out(const State&) { return 0; }
-  static std::uint32_t tree_dims(const State&) { return 0; }
+  static engine::SearchedTree searched_tree(const State&) { return {}; }
   static engine::SearchSubject subject(const State&) { return {.metric = Metric::l1(), .name = "hamming"}; }
   static void require_queries(const State& state, BitView queries) { engine::require_bit_queries(state, queries); }
   template <typename T>
@@ -174,7 +174,7 @@ class Search {
           .allow(exact, "exact");
       rows.exact = exact;
       engine::KnnRules<T> rules = engine::knn_rules<T>(
-          Of<View>::subject(state_).metric, options_of_host(options_, batch.count), Of<View>::tree_dims(state_));
+          Of<View>::subject(state_).metric, options_of_host(options_, batch.count), Of<View>::searched_tree(state_));
       rules.bound = Of<View>::template bound<T>(state_, options_.max_distance);
       searcher<T>().knn(batch, k, rules, run(), rows);
     });

@@ -17,7 +17,7 @@ namespace engine {
 
 template <>
 struct Content<PointView> : PointFiles {
-  static std::uint32_t tree_dims(const IndexState& state) { return engine::tree_dims(state); }
+  static SearchedTree searched_tree(const IndexState& state) { return engine::searched_tree(state); }
   template <typename T>
   class Queries {
    public:

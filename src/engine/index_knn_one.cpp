@@ -61,7 +61,7 @@ std::uint32_t search_one(const IndexState& state, std::span<const T> query, std:
   if (!options.index_below.empty()) batch.filter.below = &below;
 
   const auto k = static_cast<std::uint32_t>(indices.size());
-  searcher_of<T>(state).knn(batch, k, engine::knn_rules<T>(state.metric, options, engine::tree_dims(state)),
+  searcher_of<T>(state).knn(batch, k, engine::knn_rules<T>(state.metric, options, engine::searched_tree(state)),
                             {.threads = 1}, indices.data(), distances.data(), nullptr);
   std::uint32_t found = 0;
   while (found < k && indices[found] < state.clean) ++found;

@@ -52,8 +52,9 @@ const engine::Searcher<T>& searcher_of(const IndexState& state) {
 
 namespace engine {
 
-/// The dims of the k-d tree that is searched; 0: another engine is.
-inline std::uint32_t tree_dims(const IndexState& state) { return state.engine == Engine::kd_tree ? state.dims : 0; }
+inline SearchedTree searched_tree(const IndexState& state) {
+  return state.engine == Engine::kd_tree ? SearchedTree{state.dims, state.clean} : SearchedTree{};
+}
 
 /// Saving and loading: index_storage.cpp.
 struct PointFiles {

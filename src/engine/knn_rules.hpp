@@ -70,20 +70,23 @@ T shrink_of_eps(Metric metric, double eps) {
 /// Whether leaving something out makes a search in a k-d tree faster than an exact one, on the CPU and on a GPU. An
 /// exact search serves many queries at a time, which an approximate one, whose order is fixed, cannot: in few dims it
 /// is faster than any approximation. In more dims a budget of leaves pays if it is a good part below what an exact
-/// search visits, and eps if it is large enough to spare as much. docs/kd_tree.md has the measurements.
-inline bool approximation_pays(const SearchOptions& options, std::uint32_t dims) {
+/// search visits, and eps if it is large enough to spare as much; of few points an exact search visits few leaves.
+/// docs/kd_tree.md has the measurements.
+inline bool approximation_pays(const SearchOptions& options, const SearchedTree& tree) {
   constexpr std::uint32_t kMostExactDims = 5;
+  const std::uint32_t dims = tree.dims;
   if (dims <= kMostExactDims) return false;
-  const std::uint32_t paying_leaves = dims < 36 ? 1u << (dims - 4) : ~0u;
-  const double paying_eps = std::ldexp(1.0, -static_cast<int>((dims - 6) / 2));
+  const std::uint64_t paying_leaves =
+      std::min<std::uint64_t>(dims < 36 ? 1u << (dims - 4) : ~0u, std::max<std::uint64_t>(4, tree.points / 512));
+  const double paying_eps = std::max(std::ldexp(1.0, -static_cast<int>((dims - 6) / 2)),
+                                     std::min(1.5, 16384 / static_cast<double>(tree.points)));
   return (options.max_leaves != 0 && options.max_leaves <= paying_leaves) || options.eps >= paying_eps;
 }
 
-/// `tree_dims`: the dims of the k-d tree that is searched; 0: another engine. Where an approximation does not pay, the
-/// rules are those of an exact search, which keeps every promise.
+/// Where an approximation does not pay, the rules are those of an exact search, which keeps every promise.
 template <typename T>
-KnnRules<T> knn_rules(Metric metric, const SearchOptions& options, std::uint32_t tree_dims) {
-  const bool is_exact = tree_dims != 0 && !approximation_pays(options, tree_dims);
+KnnRules<T> knn_rules(Metric metric, const SearchOptions& options, const SearchedTree& tree) {
+  const bool is_exact = tree.dims != 0 && !approximation_pays(options, tree);
   return {.bound = core::reduced_bound_of_radius<T>(metric, options.max_distance),
           .shrink = shrink_of_eps<T>(metric, is_exact ? 0 : options.eps),
           .max_leaves = is_exact ? 0 : options.max_leaves,

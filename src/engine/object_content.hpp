@@ -27,7 +27,7 @@ struct ObjectContent {
   static const auto& searcher(const StateOf<View>& state) {
     return *state.searcher;
   }
-  static std::uint32_t tree_dims(const StateOf<View>&) { return 0; }
+  static SearchedTree searched_tree(const StateOf<View>&) { return {}; }
   static void translate(const StateOf<View>&, const SearchOptions&, std::uint64_t, std::uint32_t*, float*) {}
 };
 

@@ -104,12 +104,12 @@ class ContentSearch {
     require_search_options(options_, subject);
     shape.filter = filter_of(options_);
     const std::string path = Of::visit(state_, [&](auto zero) {
-      shape.is_exact = knn_rules<decltype(zero)>(subject.metric, options_, Of::tree_dims(state_)).is_exact();
+      shape.is_exact = knn_rules<decltype(zero)>(subject.metric, options_, Of::searched_tree(state_)).is_exact();
       return Of::template searcher<decltype(zero)>(state_).explain(shape);
     });
     const std::string_view only = state_.engine == Engine::brute_force ? "every query is compared with every point"
                                                                        : "every query walks through the tree";
-    const bool is_exact_instead = Of::tree_dims(state_) != 0 && shape.is_exact && wants_flags(options_);
+    const bool is_exact_instead = Of::searched_tree(state_).dims != 0 && shape.is_exact && wants_flags(options_);
     return fmt::format("search: {} on {}: {}{}", name_of(state_.engine), state_.device.name(),
                        path.empty() ? only : path,
                        is_exact_instead ? "; eps and max_leaves do not apply: an exact search is faster" : "");
@@ -177,7 +177,7 @@ class ContentSearch {
     std::fill(exact.begin(), exact.end(), std::uint8_t{1});
     if (k == 0) return;
     if (queries.batch.count > 0) {
-      KnnRules<T> rules = knn_rules<T>(Of::subject(state_).metric, options_, Of::tree_dims(state_));
+      KnnRules<T> rules = knn_rules<T>(Of::subject(state_).metric, options_, Of::searched_tree(state_));
       rules.bound = Of::template bound<T>(state_, options_.max_distance);
       const bool has_flags = wants_flags(options_) && !exact.empty();
       Of::template searcher<T>(state_).knn(queries.batch, k, rules, run_options(options_), indices.data(),

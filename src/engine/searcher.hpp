@@ -77,6 +77,12 @@ struct BoxBatch {
   const T* upper_of(std::uint64_t box) const { return upper + static_cast<std::int64_t>(box) * upper_stride; }
 };
 
+/// The k-d tree that is searched; no dims: another engine is.
+struct SearchedTree {
+  std::uint32_t dims = 0;
+  std::uint64_t points = 0;
+};
+
 /// What a kNN search may leave out.
 template <typename T>
 struct KnnRules {
