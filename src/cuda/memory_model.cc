@@ -27,7 +27,7 @@ BuildBytes build_bytes_of(const PlanRequest& request, std::uint32_t shared_bytes
   } else {
     const std::uint32_t leaf_size = leaf_size_of(request.leaf_size, request.dims);
     memory = cuda::build_memory<T>(cuda::tree_shape<T>(request.count, request.dims, leaf_size, false), leaf_size,
-                                   shared_bytes);
+                                   shared_bytes, request.builder);
   }
   return {memory.index_bytes, memory.peak_bytes};
 }

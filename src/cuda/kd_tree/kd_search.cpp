@@ -89,17 +89,17 @@ DeviceTree<T> build_tree(const engine::BuildRequest<T>& request, Stream& stream)
   const bool cycles = request.split == SplitRule::cycle;
   const bool on_device = request.rows_on.kind() == Device::Kind::cuda;
   const TreeShape shape = tree_shape<T>(request.count, request.dims, leaf_size, cycles);
-  const BuildMemory memory = build_memory<T>(shape, leaf_size, shared_limit_of(stream.device()));
+  const BuildMemory memory = build_memory<T>(shape, leaf_size, shared_limit_of(stream.device()), request.builder);
   require_device_memory(stream.device(), memory.peak_bytes, "building the index");
   if (!on_device) {
     return build_device_tree_from_host(request.rows, request.count, request.dims, leaf_size, cycles, stream,
-                                       CopyOptions::of_build(request.run));
+                                       CopyOptions::of_build(request.run), request.builder);
   }
   stream.wait_for_default_stream();
   const PointSource<T> source{
       .values = request.rows, .row_stride = request.row_stride, .dim_stride = 1, .indices = nullptr};
   const runtime::TimeSpent spent(runtime::member_of(request.run.times, &WorkTimes::device_ms));
-  return build_device_tree(source, request.count, request.dims, leaf_size, cycles, stream);
+  return build_device_tree(source, request.count, request.dims, leaf_size, cycles, stream, nullptr, request.builder);
 }
 
 /// Throws CorruptFile unless the arrays are the contract's tree.
@@ -121,7 +121,7 @@ template <typename T>
 engine::BuildBytes kd_search_bytes(const engine::PlanRequest& request) {
   const std::uint32_t leaf_size = engine::leaf_size_of(request.leaf_size, request.dims);
   const TreeShape shape = tree_shape<T>(request.count, request.dims, leaf_size, false);
-  const BuildMemory memory = build_memory<T>(shape, leaf_size);
+  const BuildMemory memory = build_memory<T>(shape, leaf_size, kMostSharedBytes, request.builder);
   return {memory.index_bytes, memory.peak_bytes};
 }
 

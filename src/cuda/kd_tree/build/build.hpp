@@ -10,6 +10,8 @@
 #include "cuda/runtime/stream.hpp"
 #include "engine/non_finite.hpp"
 
+#include <kith/index.hpp>
+
 #include <cstdint>
 
 namespace kith::cuda {
@@ -20,12 +22,13 @@ using engine::NonFinite;
 /// NonFinite if a coordinate is not finite, OutOfMemory, DeviceError.
 template <typename T>
 DeviceTree<T> build_device_tree(const PointSource<T>& points, std::uint64_t count, std::uint32_t dims,
-                                std::uint32_t leaf_size, bool cycles, Stream& stream, BuildPhases* phases = nullptr);
+                                std::uint32_t leaf_size, bool cycles, Stream& stream, BuildPhases* phases = nullptr,
+                                Builder builder = Builder::automatic);
 
 /// The same for rows in host memory, count x dims, side by side.
 template <typename T>
 DeviceTree<T> build_device_tree_from_host(const T* rows, std::uint64_t count, std::uint32_t dims,
                                           std::uint32_t leaf_size, bool cycles, Stream& stream,
-                                          const CopyOptions& options);
+                                          const CopyOptions& options, Builder builder = Builder::automatic);
 
 }  // namespace kith::cuda

@@ -5,8 +5,8 @@ namespace kith::cuda {
 
 template class TreeBuild<double>;
 template DeviceTree<double> build_device_tree(const PointSource<double>&, std::uint64_t, std::uint32_t, std::uint32_t,
-                                              bool, Stream&, BuildPhases*);
+                                              bool, Stream&, BuildPhases*, Builder);
 template DeviceTree<double> build_device_tree_from_host(const double*, std::uint64_t, std::uint32_t, std::uint32_t,
-                                                        bool, Stream&, const CopyOptions&);
+                                                        bool, Stream&, const CopyOptions&, Builder);
 
 }  // namespace kith::cuda

@@ -7,6 +7,7 @@
 // they take 2 for each dim but two.
 #pragma once
 
+#include "cuda/kd_tree/build/builders/builders.hpp"
 #include "cuda/kd_tree/build/finish/finish.hpp"
 #include "cuda/kd_tree/build/medians/step_layout.hpp"
 #include "cuda/runtime/build_phases.hpp"
@@ -163,25 +164,16 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
   return scratch;
 }
 
-/// How far apart the columns of a copy of the points begin: vectors of 16 bytes fit.
-inline std::uint64_t column_stride(const TreeShape& shape) { return (shape.geometry.points + 3) / 4 * 4; }
-
-/// Bytes of each of the two copies of the points; one of them becomes the leaf blocks, which need no more.
-template <typename T>
-std::uint64_t copy_bytes(const TreeShape& shape) {
-  return shape.geometry.points * shape.point_bytes + 4 * std::uint64_t{shape.dims} * sizeof(T) + 16;
-}
-
 /// What a build takes, wherever the points are. `shared_bytes`: that a block may have; with less, more levels are split
 /// before the finish, which takes a little more.
 template <typename T>
-BuildMemory build_memory(const TreeShape& shape, std::uint32_t leaf_size,
-                         std::uint32_t shared_bytes = kMostSharedBytes) {
+BuildMemory build_memory(const TreeShape& shape, std::uint32_t leaf_size, std::uint32_t shared_bytes, Builder builder) {
   const GpuLimits limits{.processors = 132, .shared_bytes = shared_bytes};  // more or fewer make little difference
   const FinishPlan plan = plan_finish<T>(shape.geometry.points, shape.dims, leaf_size, shared_bytes);
   const std::uint64_t nodes = shape.geometry.nodes(), inner = shape.geometry.leaves() - 1;
   const std::uint64_t tree = inner * (2 + sizeof(T)) + nodes * (2 * shape.dims * sizeof(T) + 4);
-  const std::uint64_t scratch = lay_out_scratch<T>(shape, plan.top_level, limits, nullptr).bytes;
+  const std::uint64_t scratch = is_named(builder) ? lay_out_named<T>(builder, shape, plan.top_level, nullptr).peak_bytes
+                                                  : lay_out_scratch<T>(shape, plan.top_level, limits, nullptr).bytes;
   return {tree + copy_bytes<T>(shape), tree + 2 * copy_bytes<T>(shape) + scratch};
 }
 
@@ -195,6 +187,25 @@ void write_to(GroupParameters<T>& group, std::byte* copy, const TreeArrays<T>& t
   group.candidate_values = group.out_values;
   group.out_indices = reinterpret_cast<std::uint32_t*>(group.out_values + group.out_stride * group.shape.dims);
   group.first_cells = reinterpret_cast<std::uint16_t*>(group.out_indices);
+}
+
+/// The finish of a build by a builder with a name. `blocks` receives the leaves.
+template <typename T>
+FinishParameters<T> finish_of_named(const NamedScratch& scratch, const FinishPlan& plan, const TreeShape& shape,
+                                    const ArrangedPoints<T>& arranged, const TreeArrays<T>& tree, std::byte* blocks) {
+  FinishParameters<T> last;
+  last.shape = shape;
+  last.top_level = plan.top_level;
+  last.capacity = plan.capacity;
+  last.is_staged = plan.is_staged;
+  last.source = arranged.points;
+  last.cut_boxes = tree.boxes + core::KdGeometry::node(plan.top_level, 0) * 2 * shape.dims;
+  last.tree = tree;
+  last.tree.blocks = blocks;
+  last.arrivals = scratch.arrivals;
+  last.refused = scratch.refused;
+  last.is_arranged = arranged.has_leaves;
+  return last;
 }
 
 /// Calls `split(parameters)` for each group, then `finish(parameters)`. Copy i % 2 is written by step i, so that points

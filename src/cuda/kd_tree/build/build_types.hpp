@@ -51,6 +51,15 @@ TreeShape tree_shape(std::uint64_t points, std::uint32_t dims, std::uint32_t lea
           static_cast<std::uint32_t>((bytes + sizeof(T) - 1) / sizeof(T) * sizeof(T)), cycles};
 }
 
+/// How far apart the columns of a copy of the points begin: vectors of 16 bytes fit.
+inline std::uint64_t column_stride(const TreeShape& shape) { return (shape.geometry.points + 3) / 4 * 4; }
+
+/// Bytes of each of the two copies of the points; one of them becomes the leaf blocks, which need no more.
+template <typename T>
+std::uint64_t copy_bytes(const TreeShape& shape) {
+  return shape.geometry.points * shape.point_bytes + 4 * std::uint64_t{shape.dims} * sizeof(T) + 16;
+}
+
 /// A number whose unsigned order is the order of the coordinates; -0 counts as +0. Finite numbers are neither 0 nor the
 /// largest.
 template <typename T>

@@ -1,12 +1,14 @@
 // See tree_build.hpp and build.hpp; included once per type of coordinates.
 #pragma once
 
+#include "cuda/kd_tree/build/builders/arrange.hpp"
 #include "cuda/kd_tree/build/finish/finish.cuh"
 #include "cuda/runtime/device_facts.hpp"
 #include "cuda/runtime/launch.hpp"
 #include "cuda/kd_tree/build/split_group.cuh"
 #include "cuda/kd_tree/build/tree_build.hpp"
 #include "cuda/runtime/staging.hpp"
+#include "cuda/runtime/step_device.hpp"
 #include "runtime/time_spent.hpp"
 
 #include <kith/error.hpp>
@@ -20,8 +22,9 @@ inline GpuLimits limits_of(int device) { return {processors_of(device), shared_l
 
 /// Pass 0 keeps the box of a segment in shared memory. Throws DeviceError where dims are too many for that.
 template <typename T>
-GpuLimits limits_for(const TreeShape& shape, std::uint32_t leaf_size, int device) {
+GpuLimits limits_for(const TreeShape& shape, std::uint32_t leaf_size, int device, Builder builder) {
   const GpuLimits limits = limits_of(device);
+  if (is_named(builder)) return limits;
   const std::size_t needed = RootShared<T>::bytes(shape.dims);
   const FinishPlan plan = plan_finish<T>(shape.geometry.points, shape.dims, leaf_size, limits.shared_bytes);
   if (plan.top_level > 0 && needed > limits.shared_bytes) {
@@ -34,12 +37,15 @@ GpuLimits limits_for(const TreeShape& shape, std::uint32_t leaf_size, int device
 }
 
 template <typename T>
-TreeBuild<T>::TreeBuild(const TreeShape& shape, std::uint32_t leaf_size, const Stream& stream)
+TreeBuild<T>::TreeBuild(const TreeShape& shape, std::uint32_t leaf_size, const Stream& stream, Builder builder)
     : stream_(stream),
-      limits_(limits_for<T>(shape, leaf_size, stream.device())),
+      builder_(builder),
+      limits_(limits_for<T>(shape, leaf_size, stream.device(), builder)),
       plan_(plan_finish<T>(shape.geometry.points, shape.dims, leaf_size, limits_.shared_bytes)),
       copies_{{copy_bytes<T>(shape), stream}, {copy_bytes<T>(shape), stream}},
-      scratch_(lay_out_scratch<T>(shape, plan_.top_level, limits_, nullptr).bytes, stream) {
+      scratch_(is_named(builder) ? lay_out_named<T>(builder, shape, plan_.top_level, nullptr).bytes
+                                 : lay_out_scratch<T>(shape, plan_.top_level, limits_, nullptr).bytes,
+               stream) {
   tree_.shape = shape;
   tree_.leaf_size = leaf_size;
   tree_.split_dims = {shape.geometry.leaves() - 1, stream};
@@ -74,6 +80,34 @@ void launch_finish(Launcher& launch, const FinishPlan& plan, const FinishParamet
 
 template <typename T>
 void TreeBuild<T>::launch(const PointSource<T>& points, BuildPhases* phases) {
+  if (is_named(builder_)) {
+    launch_named(points, phases);
+  } else {
+    launch_groups(points, phases);
+  }
+}
+
+template <typename T>
+void TreeBuild<T>::launch_named(const PointSource<T>& points, BuildPhases* phases) {
+  const TreeShape& shape = tree_.shape;
+  const NamedScratch scratch = lay_out_named<T>(builder_, shape, plan_.top_level, scratch_.data());
+  StepDevice device(stream_, "building a k-d tree", phases);
+  device.zero(scratch_.data(), scratch.zero_bytes);
+  const ArrangedPoints<T> arranged =
+      arrange_points<T>(builder_, device,
+                        {shape, plan_.top_level, points, tree_.arrays(), copies_[0].data(), scratch.builders,
+                         scratch.refused, limits_.shared_bytes});
+  device.phase("");
+  device.report();
+  blocks_in_ = 1;  // where the rows may be, which are no longer needed
+  Launcher launch(stream_, phases != nullptr);
+  launch_finish(launch, plan_,
+                finish_of_named(scratch, plan_, shape, arranged, tree_.arrays(), copies_[blocks_in_].data()));
+  if (phases != nullptr) launch.report(*phases);
+}
+
+template <typename T>
+void TreeBuild<T>::launch_groups(const PointSource<T>& points, BuildPhases* phases) {
   const TreeShape& shape = tree_.shape;
   const BuildScratch<T> scratch = lay_out_scratch<T>(shape, plan_.top_level, limits_, scratch_.data());
   check(cudaMemsetAsync(scratch_.data(), 0, scratch.zero_bytes, stream_.get()), "building a k-d tree");
@@ -109,8 +143,9 @@ DeviceTree<T> TreeBuild<T>::take() {
 
 template <typename T>
 DeviceTree<T> build_device_tree(const PointSource<T>& points, std::uint64_t count, std::uint32_t dims,
-                                std::uint32_t leaf_size, bool cycles, Stream& stream, BuildPhases* phases) {
-  TreeBuild<T> build(tree_shape<T>(count, dims, leaf_size, cycles), leaf_size, stream);
+                                std::uint32_t leaf_size, bool cycles, Stream& stream, BuildPhases* phases,
+                                Builder builder) {
+  TreeBuild<T> build(tree_shape<T>(count, dims, leaf_size, cycles), leaf_size, stream, builder);
   build.launch(points, phases);
   return build.take();
 }
@@ -118,8 +153,8 @@ DeviceTree<T> build_device_tree(const PointSource<T>& points, std::uint64_t coun
 template <typename T>
 DeviceTree<T> build_device_tree_from_host(const T* rows, std::uint64_t count, std::uint32_t dims,
                                           std::uint32_t leaf_size, bool cycles, Stream& stream,
-                                          const CopyOptions& options) {
-  TreeBuild<T> build(tree_shape<T>(count, dims, leaf_size, cycles), leaf_size, stream);
+                                          const CopyOptions& options, Builder builder) {
+  TreeBuild<T> build(tree_shape<T>(count, dims, leaf_size, cycles), leaf_size, stream, builder);
   copy_to_device(build.rows(), rows, count * dims * sizeof(T), stream, options);
   const runtime::TimeSpent spent(runtime::member_of(options.times, &WorkTimes::device_ms));
   build.launch({build.rows(), dims, 1, nullptr});

@@ -14,7 +14,8 @@ template <typename T>
 class TreeBuild {
  public:
   /// Allocates everything. Throws OutOfMemory.
-  TreeBuild(const TreeShape& shape, std::uint32_t leaf_size, const Stream& stream);
+  TreeBuild(const TreeShape& shape, std::uint32_t leaf_size, const Stream& stream,
+            Builder builder = Builder::automatic);
 
   /// Room for rows of dims coordinates side by side, for points that have no place of their own on the device.
   T* rows() { return reinterpret_cast<T*>(copies_[1].data()); }
@@ -25,7 +26,12 @@ class TreeBuild {
   DeviceTree<T> take();
 
  private:
+  void launch_groups(const PointSource<T>& points, BuildPhases* phases);
+  /// By the builder with a name.
+  void launch_named(const PointSource<T>& points, BuildPhases* phases);
+
   Stream stream_;
+  Builder builder_;
   GpuLimits limits_;
   FinishPlan plan_;
   DeviceBuffer<std::byte> copies_[2];

@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kRows > kFewRows || !kStaged ? kManyRowsThread
   const auto goes_on_with = [&](std::uint32_t depth, std::uint32_t least_threads) {
     return depth < subtree.levels && threads_per_block() >> depth >= least_threads;
   };
-  std::uint32_t depth = 0;
+  std::uint32_t depth = given.is_arranged ? subtree.levels : 0;
   for (; goes_on_with(depth, kWarp); ++depth) split_with_team<kRows>(subtree, depth);
   for (; goes_on_with(depth, 2); ++depth) split_with_lanes<kRows>(subtree, depth);
   for (; depth < subtree.levels; ++depth) split_alone(subtree, depth);

@@ -74,7 +74,7 @@ template <std::uint32_t kRows, std::uint32_t kThreads, typename T, bool kStaged>
 __device__ __forceinline__ void copy_indices(const Subtree<T, kStaged>& subtree,
                                              const LoadedRows<kRows, kThreads>& rows) {
   const std::uint32_t* indices = subtree.given.source.indices;
-  const bool has_indices = kRows > kFewRows || indices != nullptr;
+  const bool has_indices = kRows > kFewRows || indices != nullptr, is_arranged = subtree.given.is_arranged;
   if (has_indices) {
 #pragma unroll
     for (std::uint32_t k = 0; k < kRows; ++k) {
@@ -89,7 +89,7 @@ __device__ __forceinline__ void copy_indices(const Subtree<T, kStaged>& subtree,
     // do those that it puts next to each other.
     constexpr std::uint32_t kTurn = 11;
     const std::uint32_t turned = k * rows.threads + ((rows.thread + k * kTurn) & (rows.threads - 1));
-    subtree.order[slot] = static_cast<std::uint16_t>(rows.is_full(k) ? turned : rows.has(k) ? slot : 0);
+    subtree.order[slot] = static_cast<std::uint16_t>(rows.is_full(k) && !is_arranged ? turned : rows.has(k) ? slot : 0);
   }
 }
 
