@@ -209,7 +209,7 @@ bool is_default(Builder builder) {
   return builder == Builder::automatic || builder == Builder::histogram || builder == Builder::batch;
 }
 
-bool runs_on_gpu(Builder builder) { return is_default(builder); }
+bool runs_on_gpu(Builder builder) { return is_default(builder) || builder == Builder::presort; }
 
 void require_build_options(const BuildOptions& options) {
   if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));

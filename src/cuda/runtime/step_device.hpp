@@ -43,8 +43,9 @@ class StepDevice {
     config.stream = stream_.get();
     check(cudaLaunchKernelEx(&config, kernel, arguments...), doing_);
   }
-  SortPairs sort(SortPairs pairs, SortPairs other, std::uint32_t count, std::uint32_t first_bit,
-                 std::uint32_t end_bit) {
+  template <typename Key>
+  KeyedPairs<Key> sort(KeyedPairs<Key> pairs, KeyedPairs<Key> other, std::uint32_t count, std::uint32_t first_bit,
+                       std::uint32_t end_bit) {
     return sort_pairs(pairs, other, count, first_bit, end_bit, stream_);
   }
   void zero(void* to, std::uint64_t bytes) { check(cudaMemsetAsync(to, 0, bytes, stream_.get()), doing_); }

@@ -23,12 +23,14 @@ class EmulatedDevice {
     emulation::run_grid(blocks, threads, shared, emulation::Residence::one_by_one, [&] { kernel(arguments...); });
   }
   /// CUB stands for this on a GPU.
-  SortPairs sort(SortPairs pairs, SortPairs other, std::uint32_t count, std::uint32_t first_bit,
-                 std::uint32_t end_bit) {
+  template <typename Key>
+  KeyedPairs<Key> sort(KeyedPairs<Key> pairs, KeyedPairs<Key> other, std::uint32_t count, std::uint32_t first_bit,
+                       std::uint32_t end_bit) {
     std::vector<std::uint32_t> order(count);
     std::iota(order.begin(), order.end(), 0u);
-    std::ranges::stable_sort(
-        order, {}, [&](std::uint32_t i) { return pairs.keys[i] << (64 - end_bit) >> (64 - end_bit + first_bit); });
+    std::ranges::stable_sort(order, {}, [&](std::uint32_t i) {
+      return std::uint64_t{pairs.keys[i]} << (64 - end_bit) >> (64 - end_bit + first_bit);
+    });
     for (std::uint32_t i = 0; i < count; ++i) {
       other.keys[i] = pairs.keys[order[i]];
       other.values[i] = pairs.values[order[i]];

@@ -7,7 +7,7 @@
 // they take 2 for each dim but two.
 #pragma once
 
-#include "cuda/kd_tree/build/builders/builders.hpp"
+#include "cuda/kd_tree/build/builders/builder_scratch.hpp"
 #include "cuda/kd_tree/build/finish/finish.hpp"
 #include "cuda/kd_tree/build/medians/step_layout.hpp"
 #include "cuda/runtime/build_phases.hpp"
@@ -172,8 +172,9 @@ BuildMemory build_memory(const TreeShape& shape, std::uint32_t leaf_size, std::u
   const FinishPlan plan = plan_finish<T>(shape.geometry.points, shape.dims, leaf_size, shared_bytes);
   const std::uint64_t nodes = shape.geometry.nodes(), inner = shape.geometry.leaves() - 1;
   const std::uint64_t tree = inner * (2 + sizeof(T)) + nodes * (2 * shape.dims * sizeof(T) + 4);
-  const std::uint64_t scratch = is_named(builder) ? lay_out_named<T>(builder, shape, plan.top_level, nullptr).peak_bytes
-                                                  : lay_out_scratch<T>(shape, plan.top_level, limits, nullptr).bytes;
+  const std::uint64_t scratch =
+      is_named(builder) ? lay_out_named(scratch_of_builder<T>(builder, shape), plan.top_level, nullptr).peak_bytes
+                        : lay_out_scratch<T>(shape, plan.top_level, limits, nullptr).bytes;
   return {tree + copy_bytes<T>(shape), tree + 2 * copy_bytes<T>(shape) + scratch};
 }
 

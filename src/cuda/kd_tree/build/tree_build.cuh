@@ -43,7 +43,7 @@ TreeBuild<T>::TreeBuild(const TreeShape& shape, std::uint32_t leaf_size, const S
       limits_(limits_for<T>(shape, leaf_size, stream.device(), builder)),
       plan_(plan_finish<T>(shape.geometry.points, shape.dims, leaf_size, limits_.shared_bytes)),
       copies_{{copy_bytes<T>(shape), stream}, {copy_bytes<T>(shape), stream}},
-      scratch_(is_named(builder) ? lay_out_named<T>(builder, shape, plan_.top_level, nullptr).bytes
+      scratch_(is_named(builder) ? lay_out_named(scratch_of_builder<T>(builder, shape), plan_.top_level, nullptr).bytes
                                  : lay_out_scratch<T>(shape, plan_.top_level, limits_, nullptr).bytes,
                stream) {
   tree_.shape = shape;
@@ -90,7 +90,7 @@ void TreeBuild<T>::launch(const PointSource<T>& points, BuildPhases* phases) {
 template <typename T>
 void TreeBuild<T>::launch_named(const PointSource<T>& points, BuildPhases* phases) {
   const TreeShape& shape = tree_.shape;
-  const NamedScratch scratch = lay_out_named<T>(builder_, shape, plan_.top_level, scratch_.data());
+  const NamedScratch scratch = lay_out_named(scratch_of_builder<T>(builder_, shape), plan_.top_level, scratch_.data());
   StepDevice device(stream_, "building a k-d tree", phases);
   device.zero(scratch_.data(), scratch.zero_bytes);
   const ArrangedPoints<T> arranged =

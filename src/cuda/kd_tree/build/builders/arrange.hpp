@@ -10,10 +10,19 @@
 
 namespace kith::cuda {
 
-/// Puts kernels into the device's stream. Throws OutOfMemory, DeviceError.
+// Each puts kernels into the device's stream. Throws OutOfMemory, DeviceError.
 template <typename T>
-ArrangedPoints<T> arrange_points(Builder builder, StepDevice&, const ArrangeTask<T>&) {
+ArrangedPoints<T> arrange_by_presort(StepDevice& device, const ArrangeTask<T>& task);
+template <>
+ArrangedPoints<float> arrange_by_presort(StepDevice& device, const ArrangeTask<float>& task);
+template <>
+ArrangedPoints<double> arrange_by_presort(StepDevice& device, const ArrangeTask<double>& task);
+
+template <typename T>
+ArrangedPoints<T> arrange_points(Builder builder, StepDevice& device, const ArrangeTask<T>& task) {
   switch (builder) {
+    case Builder::presort:
+      return arrange_by_presort(device, task);
     default:
       throw DeviceError("builder " + std::string(name_of(builder)) + ": not on a GPU; use `device=cpu`");
   }

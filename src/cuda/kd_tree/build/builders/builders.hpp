@@ -26,7 +26,7 @@ struct ArrangeTask {
   /// `split_dims` and `split_values` are results. `boxes` and `smallest` are free to use; the finish writes them.
   TreeArrays<T> tree;
   std::byte* copy = nullptr;         ///< copy_bytes<T>(shape), free to use: for the points in their new order
-  std::byte* scratch = nullptr;      ///< scratch_of_builder<T>
+  std::byte* scratch = nullptr;      ///< as much as scratch_of_builder<T> says
   std::uint32_t* refused = nullptr;  ///< 0; becomes 1 if a coordinate is not finite: then no result counts
   std::uint32_t shared_bytes = 0;    ///< that a block may have
 
@@ -68,11 +68,6 @@ struct BuilderScratch {
   std::uint64_t extra = 0;  ///< that sorts take for a while
 };
 
-template <typename T>
-BuilderScratch scratch_of_builder(Builder, const TreeShape&) {
-  return {};
-}
-
 /// The scratch memory of a build by a builder with a name.
 struct NamedScratch {
   std::uint32_t* refused = nullptr;
@@ -83,14 +78,13 @@ struct NamedScratch {
   std::uint64_t peak_bytes = 0;  ///< with what sorts take
 };
 
-template <typename T>
-NamedScratch lay_out_named(Builder builder, const TreeShape& shape, std::uint32_t top_level, std::byte* memory) {
+/// `own`: what the builder takes.
+inline NamedScratch lay_out_named(const BuilderScratch& own, std::uint32_t top_level, std::byte* memory) {
   ScratchParts parts(memory);
   NamedScratch scratch;
   scratch.refused = parts.take<std::uint32_t>(1);
   scratch.arrivals = parts.take<std::uint32_t>(std::uint64_t{1} << top_level);
   scratch.zero_bytes = parts.bytes();
-  const BuilderScratch own = scratch_of_builder<T>(builder, shape);
   scratch.builders = parts.take<std::byte>(own.bytes);
   scratch.bytes = parts.bytes();
   scratch.peak_bytes = scratch.bytes + own.extra;

@@ -1,0 +1,18 @@
+// The scratch memory of each builder of the k-d tree that has a name, before anything is allocated.
+#pragma once
+
+#include "cuda/kd_tree/build/builders/presort_plan.hpp"
+
+namespace kith::cuda {
+
+template <typename T>
+BuilderScratch scratch_of_builder(Builder builder, const TreeShape& shape) {
+  switch (builder) {
+    case Builder::presort:
+      return scratch_of_presort<T>(shape);
+    default:
+      return {};
+  }
+}
+
+}  // namespace kith::cuda
