@@ -131,12 +131,12 @@ Flag split_flag(BuildOptions& build) {
                      build.split, parse_split_rule);
 }
 
-Flag builder_flag(BuildOptions& build) {
+Flag builder_flag(Builder& builder) {
   return choice_flag(
       "--builder", kBuilders,
       "how the tree is built, for comparison; k-d tree: histogram (the default), presort, select, segsort; cover tree: "
       "batch (the default), lists",
-      build.builder, parse_builder);
+      builder, parse_builder);
 }
 
 Flag period_flag(std::vector<apps::PeriodicAxis>& axes, std::vector<double>& lengths) {
@@ -190,7 +190,7 @@ FlagGroup search_flags(SearchFlags& flags) {
            period_flag(flags.axes, flags.build.period),
            leaf_size_flag(flags.build),
            split_flag(flags.build),
-           builder_flag(flags.build),
+           builder_flag(flags.build.builder),
            {"--map", "", "POINTS is an index file that you trust: map it into memory without checking it", &flags.map},
            table_points_flag(flags)}};
 }

@@ -59,7 +59,7 @@ Flag earlier_only_flag(SearchFlags& flags);
 /// --leaf-size, --split, --builder and --period.
 Flag leaf_size_flag(BuildOptions& build);
 Flag split_flag(BuildOptions& build);
-Flag builder_flag(BuildOptions& build);
+Flag builder_flag(Builder& builder);
 Flag period_flag(std::vector<apps::PeriodicAxis>& axes, std::vector<double>& lengths);
 /// --skip-nonfinite.
 Flag skip_nonfinite_flag(SearchFlags& flags);

@@ -63,6 +63,8 @@ part_build() {
     "${python[@]/#*/-DKITH_BUILD_PYTHON=ON}" "${prefix[@]}"
   step compile cmake --build build-gpu --target kith_command cuda_tests engine_tests golden_tests cpu_tests gpu_build_timer gpu_search_timer \
     gpu_brute_timer gpu_bits_timer gpu_select_timer gpu_classify_timer gpu_dedupe_timer gpu_tree_timer gpu_cover_timer gpu_cover_search_timer five_systems_timer "${python[@]}"
+  step compile cmake --build build-gpu --target kith_command cuda_tests engine_tests golden_tests cpu_tests gpu_build_timer gpu_builders_timer gpu_search_timer \
+    gpu_brute_timer gpu_bits_timer gpu_select_timer gpu_classify_timer gpu_dedupe_timer gpu_tree_timer gpu_cover_timer gpu_cover_search_timer "${python[@]}"
   step devices build-gpu/bin/kith info --devices
   cat "$results/devices.log"
 }
@@ -70,8 +72,11 @@ part_build() {
 # Nothing else runs while time is measured.
 part_bench() {
   local words=../shared/data/words/american-english number=0 name
+  local bunny=../shared/data/stanford_bunny/bun_zipper.ply
   [ -e "$words" ] || words=-
   for name in bench gpu-build gpu-search gpu-cliffs gpu-brute gpu-bits gpu-select gpu-classify gpu-dedupe gpu-tree gpu-cover gpu-cover-search five-systems; do
+  [ -e "$bunny" ] || bunny=
+  for name in bench gpu-build gpu-builders gpu-search gpu-cliffs gpu-brute gpu-bits gpu-select gpu-classify gpu-dedupe gpu-tree gpu-cover gpu-cover-search; do
     ((number++ % of == first)) || continue
     case $name in
       bench)
@@ -79,6 +84,7 @@ part_bench() {
         cp "$results/bench.log" "$results/bench.json"
         ;;
       gpu-build) step "$name" build-gpu/bin/gpu_build_timer "$results/kd_tree_gpu_build.json" ;;
+      gpu-builders) step "$name" build-gpu/bin/gpu_builders_timer "$results/kd_tree_builders_gpu.json" "$bunny" ;;
       gpu-search) step "$name" build-gpu/bin/gpu_search_timer "$results/kd_tree_gpu_search.json" ;;
       gpu-cliffs) step "$name" build-gpu/bin/gpu_search_timer "$results/kd_tree_gpu_cliffs.json" cliffs ;;
       gpu-brute) step "$name" build-gpu/bin/gpu_brute_timer "$results/brute_force_gpu.json" ;;

@@ -51,6 +51,23 @@ def gpu_build_phases():
     return "\n".join(lines) + "\n" + gpu_line(report)
 
 
+def gpu_builders():
+    report = gpu_report("kd_tree_builders_gpu")
+    if report is None:
+        return "Not measured yet.\n"
+    others = ("presort", "select", "segsort")
+    lines = [f"| points | | dims | histogram, ms | {' | '.join(others)} | bytes per point: histogram | {' | '.join(others)} |"]
+    lines.append("|" + "---|" * (5 + 2 * len(others)))
+    for row in report["rows"]:
+        builders = {builder["name"]: builder for builder in row["builders"]}
+        default = builders["histogram"]
+        ratios = [f"{builders[name]['ms'] / default['ms']:.1f}" if name in builders else "" for name in others]
+        memory = [f"{builders[name]['peak_bytes'] / row['points']:.0f}" if name in builders else "" for name in ("histogram", *others)]
+        cells = [row["cloud"], f"{row['points']:,}", row["dims"], fine_milliseconds(default["ms"]), *ratios, *memory]
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines) + "\n" + gpu_line(report)
+
+
 def gpu_search():
     report = gpu_search_report()
     if report is None:

@@ -57,6 +57,7 @@ TABLES = {
     "gpu_brute_or_tree": gpu_tables.gpu_brute_or_tree,
     "gpu_build": gpu_tables.gpu_build,
     "gpu_build_phases": gpu_tables.gpu_build_phases,
+    "gpu_builders": gpu_tables.gpu_builders,
     "gpu_check": gpu_tables.gpu_check,
     "gpu_classify": gpu_tables.gpu_classify,
     "gpu_cliff_options": gpu_tables.gpu_cliff_options,

@@ -143,7 +143,7 @@ Command build_command() {
         metric_params_flag(flags->build.metric_params),
         leaf_size_flag(flags->build),
         split_flag(flags->build),
-        builder_flag(flags->build),
+        builder_flag(flags->build.builder),
         period_flag(flags->axes, flags->build.period),
         device,
         threads_flag([flags](int threads) { flags->build.threads = flags->read.threads = threads; }),

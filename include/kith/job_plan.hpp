@@ -37,6 +37,8 @@ struct JobRequest {
   /// Not given: the points themselves are the queries. 0: nothing is searched.
   std::optional<std::uint64_t> queries = {};
   Engine engine = Engine::automatic;
+  /// As in BuildOptions.
+  Builder builder = Builder::automatic;
   /// A device of this machine; not looked at if there is a card.
   Device device = Device::automatic();
   const GpuCard* card = nullptr;

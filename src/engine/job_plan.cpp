@@ -41,7 +41,8 @@ class Job {
  public:
   Job(const JobRequest& request, Engine engine)
       : request_(request),
-        plan_request_{.engine = engine, .metric = {}, .dtype = request.dtype, .dims = request.dims} {}
+        plan_request_{
+            .engine = engine, .metric = {}, .dtype = request.dtype, .dims = request.dims, .builder = request.builder} {}
 
   std::uint64_t queries() const { return request_.queries.value_or(request_.points); }
   /// The points themselves are the queries as long as all of them are in one index.
@@ -147,7 +148,8 @@ void estimate_times(const JobRequest& request, const Job& job, std::optional<eng
                          .is_self = job.is_self(plan.points_per_part),
                          .speed = speed};
   const auto parts = static_cast<double>(plan.parts);
-  if (const auto ms = engine::estimated_build_ms(timed)) plan.build_ms = *ms * parts;
+  if (const auto ms = engine::estimated_build_ms(timed); ms && engine::is_default(request.builder))
+    plan.build_ms = *ms * parts;
   if (const auto ms = engine::estimated_search_ms(timed); ms && job.queries() > 0) plan.search_ms = *ms * parts;
 }
 
@@ -170,20 +172,24 @@ JobPlan plan_job(const JobRequest& request) {
   const std::uint64_t rows = std::min(request.points, engine::kMostPoints);
   engine::require_shape(rows, request.dims);
   if (card != nullptr) {
+    engine::require_build_options({.engine = request.engine, .device = Device::cuda(), .builder = request.builder});
     const engine::Choice choice = engine::engine_for({.engine = request.engine,
                                                       .device = Device::cuda(),
                                                       .points = rows,
                                                       .dims = request.dims,
-                                                      .queries = request.queries.value_or(0)});
+                                                      .queries = request.queries.value_or(0),
+                                                      .builder = request.builder});
     plan.engine = choice.engine;
     plan.reason = choice.reason;
     plan.device = card->name;
     plan.is_gpu = true;
     plan.memory_bytes = card->memory_bytes - kContextBytes;
   } else {
-    const BuildPlan build = Index::plan(
-        rows, request.dims, request.dtype,
-        {.engine = request.engine, .device = request.device, .expected_queries = request.queries.value_or(0)});
+    const BuildPlan build = Index::plan(rows, request.dims, request.dtype,
+                                        {.engine = request.engine,
+                                         .device = request.device,
+                                         .builder = request.builder,
+                                         .expected_queries = request.queries.value_or(0)});
     plan.engine = build.engine;
     plan.reason = build.reason.substr(0, build.reason.find('\n'));
     plan.device = build.device.name();

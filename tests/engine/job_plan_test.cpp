@@ -75,6 +75,22 @@ TEST(JobPlan, OnACardSaysWhatBuildsTookThere) {
   EXPECT_EQ(peak(16777216, 3, DType::f64), 1530161826);
 }
 
+TEST(JobPlan, KnowsTheBuilder) {
+  JobRequest request{.points = 16777216, .dims = 4, .engine = Engine::kd_tree};
+  const JobPlan usual = on_card("H200", request);
+  request.builder = Builder::presort;
+  const JobPlan sorted = on_card("H200", request);
+  EXPECT_EQ(sorted.index_bytes, usual.index_bytes);
+  // A number per point and dimension instead of candidates; what sorts take for a while.
+  EXPECT_GT(sorted.build_bytes, usual.build_bytes);
+  EXPECT_LT(sorted.build_bytes, usual.build_bytes + request.points * 4 * 4);
+  EXPECT_PRED2(holds, sorted.reason, "builder presort");
+  EXPECT_TRUE(usual.build_ms.has_value());
+  EXPECT_FALSE(sorted.build_ms.has_value());
+  request.engine = Engine::automatic;
+  EXPECT_THROW(on_card("H200", request), UsageError);
+}
+
 TEST(JobPlan, OnAGpuSaysWhatTheBuildSays) {
   if (available_devices().size() < 2) GTEST_SKIP() << "no GPU is here";
   for (const Engine engine : {Engine::brute_force, Engine::kd_tree, Engine::cover_tree}) {

@@ -27,7 +27,6 @@ class Presort {
 
   ArrangedPoints<T> run() {
     if (points_ > 0) {
-      device_.phase("sort");
       sort_orders();
       split_levels();
     }
@@ -50,7 +49,9 @@ class Presort {
   /// or elsewhere; the order of d receives nothing else.
   Pairs sort_by(std::uint32_t d, const std::uint32_t* from, std::uint32_t* to) {
     const Pairs pairs{memory_.pairs[0].keys, to};
+    device_.phase("keys");
     launch_for(points_, write_keys<T>, task_.source, points_, d, from, pairs, task_.refused);
+    device_.phase("sort");
     return device_.sort(pairs, memory_.pairs[1], static_cast<std::uint32_t>(points_), 0, 8 * sizeof(OrderedKey<T>));
   }
 
@@ -70,6 +71,7 @@ class Presort {
       if (dims_ == 1) {
         keep(sorted, order(d));
       } else {
+        device_.phase("ties");
         launch_for(points_, sort_runs<T>, task_.source, points_, dims_, d, sorted, order(d), memory_.has_long_runs);
         if (d == 0 || d + 1 == dims_) runs_are_short = !has_long_runs();
       }
@@ -93,10 +95,10 @@ class Presort {
     const core::KdGeometry& geometry = task_.shape.geometry;
     const LocalPlan plan(task_.shape, task_.shared_bytes);
     PresortLevel<T> level{task_, 0, memory_.stride, memory_.orders[0], memory_.orders[1], memory_.sides, memory_.tiles};
-    device_.phase("levels");
     if (memory_.tile_count > 0) device_.zero(memory_.tiles, memory_.tile_count * sizeof(std::uint64_t));
     for (; level.level < plan.level; ++level.level) {
       const auto tiles = static_cast<std::uint32_t>(presort_tiles(geometry, level.level)), nodes = 1u << level.level;
+      device_.phase("splits");
       launch_for(nodes, split_presorted_nodes<T>, level);
       if (level.level + 1 == geometry.levels) {
         device_.launch(take_leaves<T>, nodes * tiles, kPresortThreads, 0, level, tiles, order(0));
@@ -104,6 +106,7 @@ class Presort {
       }
       device_.zero(memory_.sides, (points_ + 31) / 32 * sizeof(std::uint32_t));
       device_.launch(mark_right_halves<T>, nodes * tiles, kPresortThreads, 0, level, tiles);
+      device_.phase("divide");
       device_.launch(divide_orders<T>, nodes * tiles * dims_, kPresortThreads,
                      (kPresortThreads / kWarp + 1) * sizeof(std::uint32_t), level, tiles);
       level.orders = level.divided;
