@@ -34,8 +34,8 @@ void require_builder(const BuildOptions& options) {
                                  name_of(options.engine), others));
   }
   if (options.device.kind() == Device::Kind::cuda && !runs_on_gpu(options.builder)) {
-    throw UsageError(fmt::format("builder {}: runs on the CPU only, not on {}; use `device=cpu`, or `builder={}`", name,
-                                 options.device.name(), is_cover_trees ? "batch" : "histogram"));
+    throw UsageError(fmt::format("builder {}: runs on the CPU only, not on {}; use `device=cpu`, or `builder=batch`",
+                                 name, options.device.name()));
   }
 }
 
@@ -209,7 +209,7 @@ bool is_default(Builder builder) {
   return builder == Builder::automatic || builder == Builder::histogram || builder == Builder::batch;
 }
 
-bool runs_on_gpu(Builder builder) { return is_default(builder) || builder == Builder::presort; }
+bool runs_on_gpu(Builder builder) { return builder != Builder::lists; }
 
 void require_build_options(const BuildOptions& options) {
   if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));

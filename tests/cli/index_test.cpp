@@ -220,7 +220,6 @@ TEST_F(IndexCommand, KdTreesHaveFourBuilders) {
                  "choose histogram, presort, select or segsort");
   expect_failure(build({"--engine", "covertree", "--builder", "presort"}), 2, "choose batch or lists");
   expect_failure(build({"--builder", "presort"}), 2, "name the engine, too");
-  expect_failure(build({"--engine", "kdtree", "--builder", "segsort", "--device", "cuda"}), 2, "runs on the CPU only");
   expect_failure(run_kith({"knn", path("p.kith"), "-k", "1", "--builder", "presort"}), 2, "--builder presort");
 }
 

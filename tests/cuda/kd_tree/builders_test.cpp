@@ -1,5 +1,6 @@
 // The builders with names, on emulated threads, write the bytes that the CPU builder writes.
 #include "cuda/kd_tree/build/builders/builder_scratch.hpp"
+#include "cuda/kd_tree/build/builders/levels/level_steps.cuh"
 #include "cuda/kd_tree/build/builders/presort_steps.cuh"
 
 #include "cuda/emulation/emulated_device.hpp"
@@ -30,10 +31,8 @@ struct NamedCase {
 
 template <typename T>
 ArrangedPoints<T> arrange(Builder builder, EmulatedDevice& device, const ArrangeTask<T>& task) {
-  switch (builder) {
-    default:
-      return Presort<T, EmulatedDevice>(device, task).run();
-  }
+  if (builder == Builder::presort) return Presort<T, EmulatedDevice>(device, task).run();
+  return LevelSteps<T, EmulatedDevice>(device, {task}, builder == Builder::segsort).run();
 }
 
 template <typename T>
@@ -175,7 +174,7 @@ TEST_P(NamedBuilders, RefuseWhatIsNotFinite) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(OnGpus, NamedBuilders, testing::Values(Builder::presort),
+INSTANTIATE_TEST_SUITE_P(OnGpus, NamedBuilders, testing::Values(Builder::presort, Builder::select, Builder::segsort),
                          [](const auto& param) { return std::string(name_of(param.param)); });
 
 }  // namespace
