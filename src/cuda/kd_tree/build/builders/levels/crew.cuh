@@ -48,6 +48,7 @@ __device__ __forceinline__ FoundDigit find_digit(const std::uint32_t* counts, st
                                                  std::uint32_t rank) {
   const std::uint32_t each = digits / kWarp;
   std::uint32_t sum = 0;
+#pragma unroll 8
   for (std::uint32_t k = 0; k < each; ++k) sum += counts[lane_number() * each + k];
   const std::uint32_t through = sum_to_lane(sum), lane = count_bits(ballot(through <= rank));
   std::uint32_t below = shuffle(through - sum, lane);
