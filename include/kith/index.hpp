@@ -51,7 +51,8 @@ KITH_EXPORT SplitRule parse_split_rule(std::string_view text);
 /// How a tree is built; answers are the same. `automatic` is the engine's own builder, the first one below.
 ///
 /// k-d tree, every one the same tree: `histogram` selects by brackets from samples and counts. For comparison:
-/// `presort` keeps sorted orders of all dimensions, `select` is a radix select, `segsort` sorts the nodes of each level.
+/// `presort` keeps sorted orders of all dimensions, `select` is a radix select, `segsort` sorts the nodes of each
+/// level.
 ///
 /// Cover tree: `batch`: every point goes to the nearest centre, and all centres of a level keep apart. `lists`: on the
 /// CPU only, for comparison: each centre splits the list of its points by itself into near and far ones, so that only

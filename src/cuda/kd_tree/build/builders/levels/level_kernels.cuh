@@ -11,9 +11,9 @@ struct RangeTile {
 
   template <typename T>
   __device__ RangeTile(const LevelTask<T>& task, std::uint32_t first, std::uint32_t count) {
-    const std::uint32_t from = block_number() % task.parts * kTilePoints;
+    const std::uint32_t from = block_number() % task.parts * kLevelTile;
     begin = first + (from < count ? from : count);
-    end = count - (begin - first) > kTilePoints ? begin + kTilePoints : first + count;
+    end = count - (begin - first) > kLevelTile ? begin + kLevelTile : first + count;
   }
 };
 

@@ -80,7 +80,7 @@ class LevelSteps {
 
   void find_boxes() {
     const std::uint64_t most = core::KdGeometry{task_.shape.geometry.points, task_.level}.most_per_leaf();
-    task_.parts = static_cast<std::uint32_t>(std::max<std::uint64_t>((most + kTilePoints - 1) / kTilePoints, 1));
+    task_.parts = static_cast<std::uint32_t>(std::max<std::uint64_t>((most + kLevelTile - 1) / kLevelTile, 1));
     if (task_.level % core::kTightBoxEvery != 0) return;
     device_.zero(task_.box(task_.level, 0), nodes() * (2 * sizeof(T)) * task_.shape.dims);
     launch("boxes", find_tight_boxes<T>, tiles(), 256);

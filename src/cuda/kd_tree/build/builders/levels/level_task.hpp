@@ -15,7 +15,7 @@ namespace kith::cuda {
 // Where the two builders change their method, by the points of a node.
 inline constexpr std::uint32_t kSubtreePoints = 2048;  ///< at most so many: one block, in shared memory
 inline constexpr std::uint32_t kWarpPoints = 256;      ///< at most so many: one warp of that block
-inline constexpr std::uint32_t kTilePoints = 8192;     ///< of larger nodes that a block counts
+inline constexpr std::uint32_t kLevelTile = 8192;      ///< of larger nodes that a block counts
 inline constexpr std::uint32_t kMovedRows = 8;         ///< points that a thread moves together
 // Bits of digits, by who counts them, and of the coordinates that are sorted.
 inline constexpr std::uint32_t kFewestDigitBits = 5, kWarpDigitBits = 8, kBlockDigitBits = 11;
@@ -23,7 +23,7 @@ inline constexpr std::uint32_t kSortedBits = 16;
 
 inline constexpr std::uint32_t kLevelThreads = 256, kLevelWarps = kLevelThreads / 32;
 static_assert(kLevelWarps << kWarpDigitBits == 1u << kBlockDigitBits, "warps share out the counters of the block");
-static_assert(kSubtreePoints % kLevelThreads == 0 && kTilePoints % (kMovedRows * kLevelThreads) == 0);
+static_assert(kSubtreePoints % kLevelThreads == 0 && kLevelTile % (kMovedRows * kLevelThreads) == 0);
 
 /// The search for the first point of the right half of a node: a rank among candidates, which are equal in all
 /// components of the super-key before `stage`. In that component their keys have `bits` bits from `low` on.
