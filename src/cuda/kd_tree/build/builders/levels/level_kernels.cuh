@@ -7,13 +7,13 @@ namespace kith::cuda {
 
 /// The share of a block in a range of `count` places that all blocks of a node work on.
 struct RangeTile {
-  std::uint32_t begin, end;
+  std::uint32_t begin, size;
 
   template <typename T>
   __device__ RangeTile(const LevelTask<T>& task, std::uint32_t first, std::uint32_t count) {
-    const std::uint32_t from = block_number() % task.parts * kLevelTile;
-    begin = first + (from < count ? from : count);
-    end = count - (begin - first) > kLevelTile ? begin + kLevelTile : first + count;
+    const std::uint32_t before = block_number() % task.parts * kLevelTile;
+    begin = first + before;
+    size = before >= count ? 0 : count - before < kLevelTile ? count - before : kLevelTile;
   }
 };
 
@@ -46,8 +46,8 @@ __global__ void __launch_bounds__(kLevelThreads) find_tight_boxes(LevelTask<T> t
     if (thread_number() < 2 * kTogether) found[thread_number()] = 0;
     sync_block();
     Key not_low[kTogether] = {}, high[kTogether] = {};
-    for (std::uint32_t i = tile.begin + thread_number(); i < tile.end; i += kLevelThreads) {
-      const std::uint32_t number = task.numbers[i];
+    for (std::uint32_t i = thread_number(); i < tile.size; i += kLevelThreads) {
+      const std::uint32_t number = task.numbers[tile.begin + i];
 #pragma unroll
       for (std::uint32_t k = 0; k < kTogether; ++k) {
         if (base + k >= dims) continue;
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(kLevelThreads) count_digits(LevelTask<T> task)
   NodeSearch<T> search = task.searches[node];
   if (!is_counted(task, search)) return;
   const RangeTile tile(task, search.begin, search.count);
-  if (tile.begin >= tile.end) return;
+  if (tile.size == 0) return;
   const std::uint32_t* const from = task.round == 0 ? task.numbers : task.lists[(task.round - 1) % 2];
   for (std::uint32_t i = thread_number(); i < digits; i += kLevelThreads) counters[i] = 0;
   sync_block();
@@ -111,13 +111,13 @@ __global__ void __launch_bounds__(kLevelThreads) count_digits(LevelTask<T> task)
   skip_equal_components(begun, task.shape, task.box(task.level, node));
   const std::uint32_t shift = shift_of(begun, task.digit_bits);
 #pragma unroll 4
-  for (std::uint32_t i = tile.begin + thread_number(); i < tile.end; i += kLevelThreads) {
-    const std::uint32_t number = from[i];
+  for (std::uint32_t i = thread_number(); i < tile.size; i += kLevelThreads) {
+    const std::uint32_t number = from[tile.begin + i];
     OrderedKey<T> key = component_key(task.source, dims, number, begun.dim, begun.stage);
     atomic_add(&counters[digit_of(begun, shift, key)], 1u);
     if (task.round > 0) continue;
     if (begun.stage > 0) key = component_key(task.source, dims, number, begun.dim, 0);
-    task.keys[i] = key;
+    task.keys[tile.begin + i] = key;
   }
   sync_block();
   std::uint32_t* const histogram = task.histogram + (std::uint64_t{node} << task.digit_bits);
@@ -157,13 +157,13 @@ template <typename Side, typename Put>
 __device__ __forceinline__ void move_tile(const RangeTile& tile, const std::uint32_t* from, std::uint32_t* cursors,
                                           Side&& side, Put&& put) {
   MoveShared& shared = *reinterpret_cast<MoveShared*>(shared_memory());
-  for (std::uint32_t first = tile.begin; first < tile.end; first += kMovedRows * kLevelThreads) {
+  for (std::uint32_t first = 0; first < tile.size; first += kMovedRows * kLevelThreads) {
     std::uint32_t number[kMovedRows], sides[kMovedRows], place[kMovedRows], counts[2] = {};
 #pragma unroll
     for (std::uint32_t k = 0; k < kMovedRows; ++k) {
       const std::uint32_t i = first + k * kLevelThreads + thread_number();
-      number[k] = i < tile.end ? from[i] : 0;
-      sides[k] = i < tile.end ? side(i, number[k]) : 2;
+      number[k] = i < tile.size ? from[tile.begin + i] : 0;
+      sides[k] = i < tile.size ? side(tile.begin + i, number[k]) : 2;
     }
 #pragma unroll
     for (std::uint32_t k = 0; k < kMovedRows; ++k) {

@@ -19,9 +19,9 @@ __global__ void __launch_bounds__(kLevelThreads) make_sorted_keys(LevelTask<T> t
   const RangeTile tile(task, search.begin, search.count);
   const std::uint32_t shift = shift_of(search, bits);
 #pragma unroll 4
-  for (std::uint32_t i = tile.begin + thread_number(); i < tile.end; i += kLevelThreads) {
-    const OrderedKey<T> key = ordered_key(task.source.at(task.numbers[i], search.dim));
-    task.sorted_keys[0][i] = node << bits | digit_of(search, shift, key);
+  for (std::uint32_t i = thread_number(); i < tile.size; i += kLevelThreads) {
+    const OrderedKey<T> key = ordered_key(task.source.at(task.numbers[tile.begin + i], search.dim));
+    task.sorted_keys[0][tile.begin + i] = node << bits | digit_of(search, shift, key);
   }
 }
 
@@ -45,8 +45,8 @@ template <typename T>
 __global__ void __launch_bounds__(kLevelThreads) copy_equal(LevelTask<T> task) {
   const NodeSearch<T> search = task.searches[node_of_block(task)];
   const RangeTile tile(task, search.begin, search.range_count);
-  for (std::uint32_t i = tile.begin + thread_number(); i < tile.end; i += kLevelThreads) {
-    task.other_numbers[i] = task.numbers[i];
+  for (std::uint32_t i = thread_number(); i < tile.size; i += kLevelThreads) {
+    task.other_numbers[tile.begin + i] = task.numbers[tile.begin + i];
   }
 }
 
