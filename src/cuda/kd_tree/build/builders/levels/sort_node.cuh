@@ -7,7 +7,7 @@
 
 namespace kith::cuda {
 
-/// What remains to be told apart of a sorted node: the points with the number of the middle one. `number_at(place)`.
+/// What remains open in a sorted node: the points with the number of the middle one. `number_at(place)`.
 template <typename T, typename NumberAt>
 __device__ __forceinline__ void search_among_equal(NodeSearch<T>& search, std::uint32_t shift, NumberAt&& number_at) {
   const std::uint32_t begin = search.begin, middle = begin + search.rank, end = begin + search.count;
