@@ -61,10 +61,9 @@ part_build() {
   # For the GPUs that are here: cmake/KithCuda.cmake.
   step configure cmake -S . -B build-gpu -G Ninja -DCMAKE_BUILD_TYPE=Release -DKITH_CUDA=ON -DKITH_BUILD_BENCHMARKS=ON \
     "${python[@]/#*/-DKITH_BUILD_PYTHON=ON}" "${prefix[@]}"
-  step compile cmake --build build-gpu --target kith_command cuda_tests engine_tests golden_tests cpu_tests gpu_build_timer gpu_search_timer \
-    gpu_brute_timer gpu_bits_timer gpu_select_timer gpu_classify_timer gpu_dedupe_timer gpu_tree_timer gpu_cover_timer gpu_cover_search_timer five_systems_timer "${python[@]}"
-  step compile cmake --build build-gpu --target kith_command cuda_tests engine_tests golden_tests cpu_tests gpu_build_timer gpu_builders_timer gpu_search_timer \
-    gpu_brute_timer gpu_bits_timer gpu_select_timer gpu_classify_timer gpu_dedupe_timer gpu_tree_timer gpu_cover_timer gpu_cover_search_timer "${python[@]}"
+  step compile cmake --build build-gpu --target kith_command cuda_tests engine_tests golden_tests cpu_tests gpu_build_timer \
+    gpu_builders_timer gpu_search_timer gpu_brute_timer gpu_bits_timer gpu_select_timer gpu_classify_timer gpu_dedupe_timer \
+    gpu_tree_timer gpu_cover_timer gpu_cover_search_timer five_systems_timer "${python[@]}"
   step devices build-gpu/bin/kith info --devices
   cat "$results/devices.log"
 }
@@ -74,9 +73,9 @@ part_bench() {
   local words=../shared/data/words/american-english number=0 name
   local bunny=../shared/data/stanford_bunny/bun_zipper.ply
   [ -e "$words" ] || words=-
-  for name in bench gpu-build gpu-search gpu-cliffs gpu-brute gpu-bits gpu-select gpu-classify gpu-dedupe gpu-tree gpu-cover gpu-cover-search five-systems; do
   [ -e "$bunny" ] || bunny=
-  for name in bench gpu-build gpu-builders gpu-search gpu-cliffs gpu-brute gpu-bits gpu-select gpu-classify gpu-dedupe gpu-tree gpu-cover gpu-cover-search; do
+  for name in bench gpu-build gpu-builders gpu-search gpu-cliffs gpu-brute gpu-bits gpu-select gpu-classify gpu-dedupe gpu-tree \
+    gpu-cover gpu-cover-search five-systems; do
     ((number++ % of == first)) || continue
     case $name in
       bench)
