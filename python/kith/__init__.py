@@ -26,6 +26,7 @@ from ._index import Index
 from ._kith import __version__
 from ._lists import NeighborLists, PointLists
 from ._sequence_files import SequenceFile, read_sequences
+from ._tree_export import InOrderTree, NodeTable, export_tree
 
 __all__ = [
     "BuildPlan",
@@ -33,14 +34,17 @@ __all__ = [
     "DataConversionNote",
     "Deduped",
     "DeviceInfo",
+    "InOrderTree",
     "Index",
     "NeighborLists",
+    "NodeTable",
     "PointFile",
     "PointLists",
     "SequenceFile",
     "__version__",
     "dedupe",
     "devices",
+    "export_tree",
     "generate",
     "plan",
     "read_points",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _kith
 from ._arguments import as_metric_params, as_number, as_text, as_threads
-from ._arrays import answers_like, as_rows
-from ._device_arrays import DeviceRows, Framework, array_on, framework_of, on_host
+from ._device_arrays import DeviceRows, array_on, on_host, placed_rows
 from ._progress import Progress, reporting
 from ._types import Metric
 
@@ -88,20 +86,11 @@ def dedupe(
         "threads": as_threads(threads),
     }
     device = as_text(device, "device")
-    framework = framework_of(points, "points")
-    give = answers_like(points)
+    there, rows, give = placed_rows(points, device)
     with reporting(progress) as report:
         options["progress"] = report
-        if framework is not None:
-            there = DeviceRows(framework, points, "points")
-            if there.ndim != 2:
-                raise ValueError(f"points must have the shape (n, dims), not {(*there.lead, there.shape[1])}")
-            if device in ("auto", f"cuda:{there.ordinal}") or (device, there.ordinal) == ("cuda", 0):
-                return _on_gpu(framework, there, scores, bool(return_map), options)
-            framework.synchronize(there.ordinal)
-            points = framework.to_numpy(there.array)
-            give = functools.partial(framework.from_numpy, ordinal=there.ordinal)
-        rows = as_rows(points)
+        if there is not None:
+            return _on_gpu(there, scores, bool(return_map), options)
         if scores is not None:
             scores = _as_scores(on_host(scores, "scores"), len(rows))
         kept, places, skipped = _kith.dedupe(rows, scores, bool(return_map), device, **options)
@@ -119,9 +108,8 @@ def _require_shape(shape: tuple[int, ...], rows: int) -> None:
         raise ValueError(f"scores has the shape {tuple(shape)} for {rows} points; give one per point")
 
 
-def _on_gpu(
-    framework: Framework, points: DeviceRows, scores: Any, return_map: bool, options: dict[str, Any]
-) -> Deduped:
+def _on_gpu(points: DeviceRows, scores: Any, return_map: bool, options: dict[str, Any]) -> Deduped:
+    framework = points.framework
     ordinal, rows = points.ordinal, points.shape[0]
     with framework.on(ordinal):
         if scores is not None:

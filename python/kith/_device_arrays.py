@@ -7,14 +7,16 @@ the answers. Nothing here waits for the GPU unless it says so.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from . import _kith
-from ._arrays import float_type, library_name, note
+from ._arrays import answers_like, as_rows, float_type, library_name, note, unchanged
 
 _DLPACK_CUDA = (2, 13)  # device types of DLPack: memory of a GPU, memory managed by CUDA
 
@@ -288,12 +290,32 @@ class DeviceRows:
             with framework.on(ordinal):
                 array = framework.contiguous(array)
             address, _, shape, strides, _ = framework.describe(array)
+        self.framework = framework
         self.array = array
         self.ordinal = ordinal
         self.dtype = wanted
         self.shape = (int(shape[0]), int(shape[1]))
         stride = strides[0] if shape[0] > 1 else shape[1]
         self.view = _kith.DeviceRows(address, library_name(wanted), *self.shape, stride, ordinal)
+
+
+def placed_rows(points: Any, device: str) -> tuple[DeviceRows | None, Any, Callable[[Any], Any]]:
+    """Where a job on points runs that is to run on `device`; "auto" is the GPU that holds them.
+
+    The rows if they are on that GPU, else None and rows for the extension; and what puts answers of
+    NumPy where the points are.
+    """
+    framework = framework_of(points, "points")
+    if framework is None:
+        return None, as_rows(points), answers_like(points)
+    there = DeviceRows(framework, points, "points")
+    if there.ndim != 2:
+        raise ValueError(f"points must have the shape (n, dims), not {(*there.lead, there.shape[1])}")
+    if device in ("auto", f"cuda:{there.ordinal}") or (device, there.ordinal) == ("cuda", 0):
+        return there, None, unchanged
+    framework.synchronize(there.ordinal)
+    rows = as_rows(framework.to_numpy(there.array))
+    return None, rows, functools.partial(framework.from_numpy, ordinal=there.ordinal)
 
 
 class DeviceBits:

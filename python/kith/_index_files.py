@@ -10,6 +10,7 @@ from . import _kith
 from ._arguments import as_text, as_threads, flat_bytes
 from ._arrays import as_rows
 from ._build_plan import build_options
+from ._device_arrays import on_host
 from ._objects import Bits, Sequences
 from ._paths import existing_path, new_path
 from ._progress import Progress, reporting
@@ -106,7 +107,7 @@ class IndexFiles:
         progress: Progress = False,
         metric_params: Any = None,
     ) -> Index:
-        """An index of the points of a tree that ``kith export`` wrote, with their original numbers.
+        """An index of the points of an exported tree in a file, with their original numbers.
 
         A k-d tree takes the order of that tree over, which is faster than building one. Answers
         are those of an index of the original points. The tree is checked first; ValueError names
@@ -117,7 +118,7 @@ class IndexFiles:
         path : str or path-like
             An .npz file, of either layout; also one that another program made.
         points : array_like of shape (n, dims), optional
-            Those that a node table was made from. A tree in order holds its own.
+            Those that a node table was made from, also on a GPU. A tree in order holds its own.
         period : sequence of float, optional
             One length for each axis.
         engine, device, metric, leaf_size, expected_queries, threads, progress, metric_params
@@ -133,7 +134,7 @@ class IndexFiles:
         (array([0.5]), array([0]))
         """
         lengths = None if period is None else list(period)
-        rows = None if points is None else as_rows(points)
+        rows = None if points is None else as_rows(on_host(points, "points"))
         with reporting(progress) as report:
             low = _kith.Index.from_tree(
                 existing_path(path),

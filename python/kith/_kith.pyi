@@ -474,7 +474,16 @@ class MetricTree:
     def rounding(self) -> tuple[float, float]: ...
 
 def export_tree(
-    points: _Rows, *, split: str = "widest", threads: int = 0
-) -> tuple[_Int64, _Int64]:
-    """A k-d tree with a node per point, in order: the node of the range [lo, hi) is at
-    (lo + hi) // 2. The point and the split dimension of each."""
+    points: _Rows, layout: str, device: str, *, split: str, middle: str, unique: bool,
+    skip_nonfinite: bool, threads: int, progress: _Progress,
+) -> tuple[tuple[Any, ...], int]:
+    """kith::apps::export_node_table: (point, split_dim, less, greater) and the root; for the layout
+    "inorder" export_in_order: (index, points, split_dim) and 0."""
+
+def export_tree_on_device(
+    points: DeviceRows, point: int, split_dim: int, less: int, greater: int, coordinates: int,
+    stream: int, *, split: str, middle: str, unique: bool, skip_nonfinite: bool, threads: int,
+    progress: _Progress,
+) -> tuple[int, int]:
+    """The same for addresses on a GPU, 0 for none, of uint32, one per point; `coordinates` are of the
+    points' type. How many nodes there are, and the root."""

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _kith
-from ._arguments import as_count, as_text
+from ._arguments import as_count
 from ._arrays import as_queries, as_rows
 from ._index import Index
+from ._tree_export import export_tree
+from ._types import Split
 
 __all__ = ["neighbors", "tree"]
 
@@ -41,7 +42,7 @@ def tree(
     *,
     leaf_size: int = 0,
     max_depth: int | None = None,
-    split: str = "widest",
+    split: Split = "widest",
     fill: bool = True,
     show_points: bool = True,
     ax: Any = None,
@@ -86,10 +87,10 @@ def tree(
     rows = _plane(points)
     least = as_count(leaf_size, "leaf_size")
     deepest = math.inf if max_depth is None else as_count(max_depth, "max_depth")
-    numbers, dims = _kith.export_tree(rows, split=as_text(split, "split"))
+    found = export_tree(rows, layout="inorder", split=split)
     cells: list[_Box] = []
     lines: list[tuple[int, list[tuple[float, float]]]] = []
-    for step in _cells_and_cuts(rows[numbers], dims, _box_around(rows), least, deepest):
+    for step in _cells_and_cuts(found.points, found.split_dim, _box_around(rows), least, deepest):
         if isinstance(step, _Box):
             cells.append(step)
         else:

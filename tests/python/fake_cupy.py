@@ -12,7 +12,7 @@ import types
 
 import numpy as np
 
-from kith import _kith
+from kith import _device_arrays, _kith
 
 STREAM = 4711
 
@@ -95,6 +95,22 @@ class FakeCupy:
     def asnumpy(array):
         FakeCupy.calls.append("to host")
         return array.values
+
+
+def install(monkeypatch, places, **entries):
+    """A machine with a GPU for the modules `places` of the package, by these entries of the extension."""
+    module = types.SimpleNamespace(
+        built_with_cuda=lambda: True,
+        devices=lambda: [("cpu", "cpu", 1, 1), ("cuda:0", "GPU", 1, 1)],
+        DeviceRows=FakeRows,
+        **entries,
+    )
+    for where in (_device_arrays, *places):
+        monkeypatch.setattr(where, "_kith", module)
+    framework = _device_arrays.CupyFramework.__new__(_device_arrays.CupyFramework)
+    framework._cupy = FakeCupy
+    monkeypatch.setattr(_device_arrays, "_frameworks", {"cupy": framework})
+    FakeCupy.calls.clear()
 
 
 def memory(address, dtype, count):

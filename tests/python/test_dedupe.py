@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import types
-
 import numpy as np
 import pytest
-from fake_cupy import STREAM, FakeArray, FakeCupy, FakeRows, memory
+from fake_cupy import STREAM, FakeArray, FakeCupy, install, memory
 
 import kith
-from kith import _dedupe, _device_arrays, _kith
+from kith import _dedupe, _kith
 
 LEFT_OUT = 2**32 - 1
 
@@ -98,19 +96,7 @@ def dedupe_there(points, scores, kept, map, stream, **options):  # noqa: A002
 
 
 def test_arrays_on_a_gpu_stay_there(monkeypatch, places):
-    module = types.SimpleNamespace(
-        built_with_cuda=lambda: True,
-        devices=lambda: [("cpu", "cpu", 1, 1), ("cuda:0", "GPU", 1, 1)],
-        DeviceRows=FakeRows,
-        dedupe=_kith.dedupe,
-        dedupe_on_device=dedupe_there,
-    )
-    for where in (_device_arrays, _dedupe):
-        monkeypatch.setattr(where, "_kith", module)
-    framework = _device_arrays.CupyFramework.__new__(_device_arrays.CupyFramework)
-    framework._cupy = FakeCupy
-    monkeypatch.setattr(_device_arrays, "_frameworks", {"cupy": framework})
-    FakeCupy.calls.clear()
+    install(monkeypatch, [_dedupe], dedupe=_kith.dedupe, dedupe_on_device=dedupe_there)
     scores = np.arange(300) % 5
     places[3] = np.inf
     wanted = kith.dedupe(places, scores=scores, skip_nonfinite=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import types
 
 import numpy as np
 import pytest
@@ -14,20 +13,19 @@ from fake_cupy import (
     FakeBits,
     FakeBuild,
     FakeCupy,
-    FakeRows,
+    install,
     FakeSearch,
 )
 
 import kith
-from kith import _device_arrays, _device_search, _kith
+from kith import _device_search, _kith
 
 
 @pytest.fixture
 def cupy(monkeypatch):
-    module = types.SimpleNamespace(
-        built_with_cuda=lambda: True,
-        devices=lambda: [("cpu", "cpu", 1, 1), ("cuda:0", "GPU", 1, 1)],
-        DeviceRows=FakeRows,
+    install(
+        monkeypatch,
+        [_device_search, kith._index, kith._objects],
         DeviceSearch=FakeSearch,
         DeviceBits=FakeBits,
         DeviceBitSearch=FakeBitSearch,
@@ -35,12 +33,6 @@ def cupy(monkeypatch):
         BitIndex=FakeBitIndex,
         BitRows=_kith.BitRows,
     )
-    for where in (_device_arrays, _device_search, kith._index, kith._objects):
-        monkeypatch.setattr(where, "_kith", module)
-    framework = _device_arrays.CupyFramework.__new__(_device_arrays.CupyFramework)
-    framework._cupy = FakeCupy
-    monkeypatch.setattr(_device_arrays, "_frameworks", {"cupy": framework})
-    FakeCupy.calls.clear()
     return FakeCupy
 
 

@@ -103,6 +103,24 @@ def test_duplicates_equal_the_cpu(library, points, tolerance):
     np.testing.assert_array_equal(host.map, kith.dedupe(points, tolerance=tolerance, skip_nonfinite=True).map)
 
 
+@pytest.mark.parametrize("options", [{}, {"split": "cycle", "middle": "left", "unique": True}])
+@pytest.mark.parametrize("layout", ["nodes", "inorder"])
+def test_exported_trees_equal_the_cpu(library, points, layout, options):
+    points[5000:9000] = points[:4000]
+    points[17, 1] = np.nan
+    options = {**options, "layout": layout, "skip_nonfinite": True}
+    wanted = kith.export_tree(points, **options)._asdict()
+    for name, found in kith.export_tree(library.up(points), **options)._asdict().items():
+        if isinstance(wanted[name], np.ndarray):
+            same(library, found, wanted[name])
+        else:
+            assert found == wanted[name]
+    for name, found in kith.export_tree(points, device="cuda", **options)._asdict().items():
+        np.testing.assert_array_equal(found, wanted[name])
+    with pytest.raises(ValueError, match="row 17, column 1"):
+        kith.export_tree(library.up(points))
+
+
 def test_filters_radii_and_approximation_there_equal_the_cpu(library, points):
     host, device = kith.Index(points, device="cpu"), kith.Index(library.up(points))
     queries = points[:777] + points.dtype.type(0.001)

@@ -34,6 +34,8 @@ for pair in index.radius(None, 1.0):
     assert_type(pair, tuple[Any, Any])
 assert_type(kith.plan(10, 3).engine, Literal["brute", "kdtree", "covertree"])
 assert_type(kith.dedupe(points, tolerance=0.1).skipped, int)
+assert_type(kith.export_tree(points), kith.NodeTable)
+assert_type(kith.export_tree(points, layout="inorder"), kith.InOrderTree)
 assert_type(kith.Index.load("points.kith"), kith.Index)
 
 words = kith.CoverTree(["cat", "dog"], metric="edit")
