@@ -57,7 +57,6 @@ std::string measured(const std::string& cloud, PointView points, bool& is_right)
   std::printf("%-11s %11llu %u", cloud.c_str(), static_cast<unsigned long long>(count), dims);
   const char* separator = "";
   for (const Builder builder : kBuilders) {
-    if (!engine::runs_on_gpu(builder)) continue;
     cuda::TreeBuild<float> build(shape, leaf_size, stream, builder);
     double least = 0, all = 0;
     int runs = 0;

@@ -69,9 +69,6 @@ void choose_device(const EngineRequest& wanted, Choice& choice) {
   if (!backend->has(choice.engine)) {
     return choice.fall_back(fmt::format("engine {} runs on the CPU only in this version", name_of(choice.engine)));
   }
-  if (!runs_on_gpu(wanted.builder)) {
-    return choice.fall_back(fmt::format("builder {} runs on the CPU only", name_of(wanted.builder)));
-  }
   const std::vector<DeviceInfo> devices = backend->devices();
   if (devices.empty()) {
     return choice.fall_back(fmt::format("there is no usable GPU ({})", backend->why_no_devices()));

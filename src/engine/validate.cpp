@@ -33,10 +33,6 @@ void require_builder(const BuildOptions& options) {
     throw UsageError(fmt::format("builder {}: for engine {} only, not for {}{}", name, name_of(engine),
                                  name_of(options.engine), others));
   }
-  if (options.device.kind() == Device::Kind::cuda && !runs_on_gpu(options.builder)) {
-    throw UsageError(fmt::format("builder {}: runs on the CPU only, not on {}; use `device=cpu`, or `builder=batch`",
-                                 name, options.device.name()));
-  }
 }
 
 template <typename T>
@@ -208,8 +204,6 @@ bool knows_metric(Engine engine, Metric metric) {
 bool is_default(Builder builder) {
   return builder == Builder::automatic || builder == Builder::histogram || builder == Builder::batch;
 }
-
-bool runs_on_gpu(Builder builder) { return builder != Builder::lists; }
 
 void require_build_options(const BuildOptions& options) {
   if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));

@@ -22,8 +22,6 @@ inline constexpr std::uint32_t kMostPerLeaf = 1024;
 bool knows_metric(Engine engine, Metric metric);
 /// Whether an engine takes this builder where none is named.
 bool is_default(Builder builder);
-/// Whether a GPU has this builder; others run on the CPU only.
-bool runs_on_gpu(Builder builder);
 
 /// Throws UsageError for more points or dimensions than an index can hold, or for points without coordinates.
 void require_shape(std::uint64_t rows, std::uint32_t dims);

@@ -84,10 +84,11 @@ class CoverSearch final : public PointSearch<T> {
     const PreparedCover& cover = parts_->cover;
     const int device = this->stream().device();
     return fmt::format(
-        "cover tree: {} points of {} dims, {} nodes, cells of up to {} points not split, {} bytes on the GPU\n"
+        "cover tree{}: {} points of {} dims, {} nodes, cells of up to {} points not split, {} bytes on the GPU\n"
         "device cuda:{}: searches run there; a query takes {} bytes and {} for each neighbour, and batches that take "
         "more than half of the {} bytes that are free are cut into chunks",
-        cover.size(), parts_->dims, cover.node_count(), cover.tree().leaf_size, memory_bytes(), device,
+        cover.tree().rules.is_by_lists() ? " by lists, centres apart below each node only" : "", cover.size(),
+        parts_->dims, cover.node_count(), cover.tree().rules.leaf_size, memory_bytes(), device,
         BatchSearch<T>::bytes_per_query(parts_->dims), BatchSearch<T>::kBytesPerNeighbor,
         memory_of_device(device).free);
   }
@@ -114,14 +115,14 @@ std::unique_ptr<engine::Searcher<T>> build_cover_search(const engine::BuildReque
   const StartedDevice device(request.device.ordinal(), request.run);
   const AnySpace space = space_of<T>(request.dims, request.metric);
   const auto count = static_cast<std::uint32_t>(request.count);
-  const std::uint32_t leaf_size = engine::cover_leaf_size(request.leaf_size);
+  const CoverRules rules = CoverRules::of(request.leaf_size, request.builder);
   require_device_memory(request.device.ordinal(),
                         request.count * space.stride * sizeof(std::uint32_t) +
-                            cover_build_memory(count, space.stride, leaf_size).peak_bytes,
+                            cover_build_memory(count, space.stride, rules.leaf_size).peak_bytes,
                         "building the index");
   DeviceBuffer<T> rows = take_rows_of(request, device.stream);
   const runtime::TimeSpent spent(runtime::member_of(request.run.times, &WorkTimes::device_ms));
-  DeviceCoverTree tree = build_cover_tree_of(space, words_of(rows), count, leaf_size, device.stream);
+  DeviceCoverTree tree = build_cover_tree_of(space, words_of(rows), count, rules, device.stream);
   if (request.run.times != nullptr) request.run.times->evaluations += tree.evaluations;
   const auto parts = std::make_shared<const CoverParts<T>>(std::move(rows), std::move(tree), request.dims,
                                                            request.metric, device.stream);

@@ -33,7 +33,7 @@ engine::CoverTree copy_to_host(const DeviceCoverTree& tree, const Stream& stream
   copy_array(arrays->order, tree.order, stream);
   copy_array(arrays->distances, tree.distances, stream);
   stream.synchronize();
-  return {tree.leaf_size, engine::CoverSeparation::global, arrays->nodes, arrays->order, arrays->distances, arrays};
+  return {tree.rules.leaf_size, tree.rules.separation, arrays->nodes, arrays->order, arrays->distances, arrays};
 }
 
 }  // namespace kith::cuda

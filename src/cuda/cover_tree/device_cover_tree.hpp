@@ -1,6 +1,7 @@
 // A cover tree in the memory of a GPU, and its copy on the host.
 #pragma once
 
+#include "cuda/cover_tree/cover_rules.hpp"
 #include "cuda/cover_tree/spaces/space.cuh"
 #include "cuda/runtime/device_buffer.hpp"
 #include "cuda/runtime/stream.hpp"
@@ -14,7 +15,7 @@ namespace kith::cuda {
 struct DeviceCoverTree {
   std::uint32_t count = 0;
   std::uint32_t stride = 0;  ///< words in a row
-  std::uint32_t leaf_size = 0;
+  CoverRules rules = {};
   std::uint64_t evaluations = 0;  ///< distances that the build measured
   DeviceBuffer<engine::CoverNode> nodes;
   DeviceBuffer<std::uint32_t> order;

@@ -37,8 +37,8 @@ ObjectCover build_object_cover(const AnySpace& space, const ObjectRows& rows, st
                         "building the index");
   const DeviceBuffer<std::uint32_t> words = copied_rows(space, rows, started.stream, run);
   const runtime::TimeSpent spent(runtime::member_of(run.times, &WorkTimes::device_ms));
-  DeviceCoverTree tree =
-      build_cover_tree_of(space, words.data(), rows.count, engine::cover_leaf_size(leaf_size), started.stream);
+  DeviceCoverTree tree = build_cover_tree_of(space, words.data(), rows.count,
+                                             {.leaf_size = engine::cover_leaf_size(leaf_size)}, started.stream);
   if (run.times != nullptr) run.times->evaluations += tree.evaluations;
   return {started.stream, PreparedCover(std::move(tree), words.data(), space.has_heads(), started.stream),
           std::make_unique<HostCover>()};

@@ -1,4 +1,7 @@
-// The kernels that build a cover tree, run without a GPU, against the tree of the definition.
+// The kernels that build a cover tree, run without a GPU, against the tree of the definition, and by lists
+// against that of the CPU.
+#include "cpu/cover_tree/build_by_lists.hpp"
+#include "cpu/cover_tree/vector_space.hpp"
 #include "cuda/cover_tree/spaces/edit_space.cuh"
 #include "cuda/cover_tree/spaces/sequence_words.hpp"
 #include "cuda/cover_tree/spaces/vector_space.cuh"
@@ -62,8 +65,15 @@ void check(const std::vector<T>& rows, std::uint32_t dims, std::uint32_t leaf_si
       test::CoverOracle(count, leaf_size, space.rounding(), most, [&](std::uint32_t a, std::uint32_t b) {
         return metric_of(kind, rows.data() + std::size_t{a} * dims, rows.data() + std::size_t{b} * dims, dims);
       }).build();
-  const EmulatedCoverTree tree = emulated_cover_tree(space, words_of(rows), count, leaf_size, list_capacity);
+  const EmulatedCoverTree tree = emulated_cover_tree(space, words_of(rows), count, {leaf_size}, list_capacity);
   ASSERT_NO_FATAL_FAILURE(expect_same(expected, tree));
+
+  SCOPED_TRACE("by lists");
+  const cpu::VectorSpace<T> on_host(rows.data(), count, dims, Metric::of(kind, 2));
+  const engine::CoverTree by_lists =
+      cpu::build_cover_tree_by_lists(on_host, {.leaf_size = leaf_size, .run = {.threads = 1}});
+  ASSERT_NO_FATAL_FAILURE(expect_same(
+      by_lists, emulated_cover_tree(space, words_of(rows), count, CoverRules::of(leaf_size, Builder::lists), 0)));
 }
 
 /// Clusters of clusters, so that there are levels.
@@ -137,8 +147,8 @@ TEST(CoverBuild, ListsInParts) {
   for (float& x : rows) x = uniform(random);
   check(rows, 2, 16, Metric::Kind::l2, 0);
   const VectorSpace<float> space(2, Metric::Kind::l2);
-  EXPECT_GT(emulated_cover_tree(space, words_of(rows), 800, 16, 0).evaluations,
-            emulated_cover_tree(space, words_of(rows), 800, 16).evaluations);  // they were made again and again
+  EXPECT_GT(emulated_cover_tree(space, words_of(rows), 800, {16}, 0).evaluations,
+            emulated_cover_tree(space, words_of(rows), 800, {16}).evaluations);  // they were made again and again
 }
 
 TEST(CoverBuild, RowsThatAreNotCopied) {

@@ -26,10 +26,10 @@ struct EmulatedCoverTree {
 /// `rows`: count x stride words. `list_room`: how many neighbours may be stored; some are in any case.
 template <DeviceSpace S>
 EmulatedCoverTree emulated_cover_tree(const S& space, const std::vector<std::uint32_t>& rows, std::uint32_t count,
-                                      std::uint32_t leaf_size, std::uint64_t list_capacity = 1 << 20) {
+                                      const CoverRules& rules, std::uint64_t list_capacity = 1 << 20) {
   EmulatedCoverTree tree;
   if (count == 0) return tree;
-  list_capacity = std::max(list_capacity, cover::least_list_capacity(count, leaf_size));
+  list_capacity = std::max(list_capacity, cover::least_list_capacity(count, rules.leaf_size));
   const std::uint64_t bytes = cover::lay_out_cover_scratch(count, list_capacity, nullptr).bytes;
   const auto memory = std::make_unique<std::byte[]>(bytes + 256);
   std::memset(memory.get(), 0xa5, bytes + 256);
@@ -41,9 +41,9 @@ EmulatedCoverTree emulated_cover_tree(const S& space, const std::vector<std::uin
   EmulatedDevice device;
   cover::SpaceMeasures<S, EmulatedDevice> measures(space, device);
   const cover::CoverOutput output{row_words.data(), tree.order.data(), tree.distances.data()};
-  const std::uint32_t nodes = cover::CoverBuild<EmulatedDevice>(device, measures, scratch, output,
-                                                                {rows.data(), space.stride()}, count, leaf_size)
-                                  .run();
+  const std::uint32_t nodes =
+      cover::CoverBuild<EmulatedDevice>(device, measures, scratch, output, {rows.data(), space.stride()}, count, rules)
+          .run();
   tree.nodes.assign(scratch.nodes, scratch.nodes + nodes);
   tree.launches = device.launches;
   tree.evaluations = scratch.counters->evaluations;

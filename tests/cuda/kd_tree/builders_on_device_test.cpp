@@ -28,7 +28,6 @@ BuildOptions tree_by(Builder builder, Device device = Device::cuda(), std::uint3
 void expect_trees_of_cpu(PointView points, std::uint32_t leaf_size = 0, SplitRule split = SplitRule::widest) {
   const auto expected = Index::build(points, tree_by(Builder::histogram, Device::cpu(), leaf_size, split)).to_bytes();
   for (const Builder builder : {Builder::presort, Builder::select, Builder::segsort}) {
-    if (!engine::runs_on_gpu(builder)) continue;
     const Index built = Index::build(points, tree_by(builder, Device::cuda(), leaf_size, split));
     ASSERT_NE(built.explain().find("builder " + std::string(name_of(builder))), std::string::npos) << built.explain();
     ASSERT_TRUE(built.to_bytes() == expected) << name_of(builder) << ": " << points.rows() << " x " << points.dims()
@@ -89,7 +88,6 @@ TEST(SmallBuildersOnDevice, NameBadPoints) {
   const PointView on_device(there.data(), points.rows(), 4, Device::cuda());
   const std::string expected = thrown_message<BadData>([&] { Index::build(points.view()); });
   for (const Builder builder : {Builder::presort, Builder::select, Builder::segsort}) {
-    if (!engine::runs_on_gpu(builder)) continue;
     EXPECT_EQ(thrown_message<BadData>([&] { Index::build(points.view(), tree_by(builder)); }), expected);
     EXPECT_EQ(thrown_message<BadData>([&] { Index::build(on_device, tree_by(builder)); }), expected);
   }

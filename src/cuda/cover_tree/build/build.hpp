@@ -1,4 +1,4 @@
-// Builds the cover tree of any space on a GPU: the same bytes as on the CPU.
+// Builds the cover tree of any space on a GPU: the same bytes as on the CPU, by either builder.
 #pragma once
 
 #include "cuda/cover_tree/build/build_plan.hpp"
@@ -16,7 +16,7 @@ namespace kith::cuda {
 /// OutOfMemory, DeviceError. Instantiated for each space in a .cu file of its own (build_space.cuh).
 template <DeviceSpace S>
 DeviceCoverTree build_cover_tree(const S& space, const std::uint32_t* rows, std::uint32_t count,
-                                 std::uint32_t leaf_size, const Stream& stream, BuildPhases* phases = nullptr);
+                                 const CoverRules& rules, const Stream& stream, BuildPhases* phases = nullptr);
 
 class StepDevice;  // cuda/runtime/step_device.hpp
 
@@ -24,7 +24,7 @@ namespace cover {
 
 /// The part of a build that does not depend on the space.
 DeviceCoverTree build_with(StepDevice& device, CoverMeasures& measures, PlainRows rows, std::uint32_t count,
-                           std::uint32_t leaf_size, const Stream& stream);
+                           const CoverRules& rules, const Stream& stream);
 
 }  // namespace cover
 }  // namespace kith::cuda

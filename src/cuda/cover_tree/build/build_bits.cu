@@ -5,9 +5,9 @@
 
 namespace kith::cuda {
 
-template DeviceCoverTree build_cover_tree(const BitSpace&, const std::uint32_t*, std::uint32_t, std::uint32_t,
+template DeviceCoverTree build_cover_tree(const BitSpace&, const std::uint32_t*, std::uint32_t, const CoverRules&,
                                           const Stream&, BuildPhases*);
-template DeviceCoverTree build_cover_tree(const HammingSpace&, const std::uint32_t*, std::uint32_t, std::uint32_t,
+template DeviceCoverTree build_cover_tree(const HammingSpace&, const std::uint32_t*, std::uint32_t, const CoverRules&,
                                           const Stream&, BuildPhases*);
 
 }  // namespace kith::cuda

@@ -6,10 +6,10 @@
 namespace kith::cuda {
 
 template DeviceCoverTree build_cover_tree(const EditSpace<std::uint32_t>&, const std::uint32_t*, std::uint32_t,
-                                          std::uint32_t, const Stream&, BuildPhases*);
+                                          const CoverRules&, const Stream&, BuildPhases*);
 template DeviceCoverTree build_cover_tree(const EditSpace<std::uint64_t>&, const std::uint32_t*, std::uint32_t,
-                                          std::uint32_t, const Stream&, BuildPhases*);
-template DeviceCoverTree build_cover_tree(const LongEditSpace&, const std::uint32_t*, std::uint32_t, std::uint32_t,
+                                          const CoverRules&, const Stream&, BuildPhases*);
+template DeviceCoverTree build_cover_tree(const LongEditSpace&, const std::uint32_t*, std::uint32_t, const CoverRules&,
                                           const Stream&, BuildPhases*);
 
 }  // namespace kith::cuda

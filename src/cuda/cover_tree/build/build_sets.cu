@@ -4,7 +4,7 @@
 
 namespace kith::cuda {
 
-template DeviceCoverTree build_cover_tree(const JaccardSpace&, const std::uint32_t*, std::uint32_t, std::uint32_t,
+template DeviceCoverTree build_cover_tree(const JaccardSpace&, const std::uint32_t*, std::uint32_t, const CoverRules&,
                                           const Stream&, BuildPhases*);
 
 }  // namespace kith::cuda

@@ -8,6 +8,8 @@
 // level each object's row is gathered once (two passes over the rows), and read from the first cache afterwards. Sorts
 // take 24 bytes per object and byte of the keys.
 //
+// By lists, cells do not have to do with each other: each is its only neighbour, and take_near moves objects.
+//
 // `Device` launches kernels, sorts, zeroes, reads and writes memory in stream order; `read` waits.
 #pragma once
 
@@ -16,6 +18,7 @@
 #include "cuda/cover_tree/build/list_neighbors.cuh"
 #include "cuda/cover_tree/build/new_cells.cuh"
 #include "cuda/cover_tree/build/take_prefix.cuh"
+#include "cuda/cover_tree/cover_rules.hpp"
 #include "cuda/primitives/sums_before.cuh"
 
 #include <algorithm>
@@ -38,7 +41,7 @@ template <typename Device>
 class CoverBuild {
  public:
   CoverBuild(Device& device, CoverMeasures& measures, const CoverScratch& scratch, const CoverOutput& output,
-             PlainRows plain, std::uint32_t count, std::uint32_t leaf_size)
+             PlainRows plain, std::uint32_t count, const CoverRules& rules)
       : device_(device),
         measures_(measures),
         s_(scratch),
@@ -46,7 +49,7 @@ class CoverBuild {
         plain_(plain),
         rows_{output.row_words, plain.stride},
         count_(count),
-        leaf_size_(leaf_size),
+        rules_(rules),
         rounding_(measures.rounding()) {}
 
   /// Returns how many nodes there are. At least one object.
@@ -131,7 +134,7 @@ class CoverBuild {
     std::uint32_t* sizes = s_.cell_flags[1];
     device_.zero(&s_.counters->widest, sizeof(s_.counters->widest));
     device_.zero(&s_.counters->open, 2 * sizeof(std::uint32_t));  // and the largest
-    const std::uint32_t leaf_size = is_told_ ? leaf_size_ : count_;
+    const std::uint32_t leaf_size = is_told_ ? rules_.leaf_size : count_;
     per_thread(close_small, fresh_cells_, fresh, fresh_cells_, leaf_size, 64 * rounding_.absolute, is_open,
                s_.counters);
     Counters counters = read(s_.counters);
@@ -192,6 +195,11 @@ class CoverBuild {
   void list_cells() {
     device_.phase("neighbours");
     now_ = 1 - now_;
+    if (rules_.is_by_lists()) {
+      per_thread(list_own_cells, cells_, s_.lists[now_], cells_);
+      is_complete_ = true;
+      return;
+    }
     NeighborTask task = neighbor_task(0, cells_);
     task.is_counting = true;
     measures_.list_neighbors(task);
@@ -258,11 +266,11 @@ class CoverBuild {
     device_.phase("prefix");
     per_thread(flag_centres, candidates, s_.prefix.states, candidates, s_.flags);
     sums_before(s_.flags, candidates, s_.prefix.taken_before);
-    per_thread(take_centres, candidates, s_.objects[0].number, s_.prefix, candidates, s_.moves);
+    per_thread(take_centres, candidates, s_.objects[0].number, s_.prefix, candidates, s_.moves, rules_.is_by_lists());
     with_lists("move", [&](std::uint32_t first, std::uint32_t end) {
       task.first_cell = first;
       task.end_cell = end;
-      measures_.move_objects(task);
+      rules_.is_by_lists() ? measures_.take_near(task) : measures_.move_objects(task);
     });
   }
 
@@ -340,7 +348,7 @@ class CoverBuild {
   PlainRows plain_;
   ArrangedRows rows_;
   std::uint32_t count_;
-  std::uint32_t leaf_size_;
+  CoverRules rules_;
   CoverRounding rounding_;
 
   bool is_told_ = true;  ///< whether arithmetic tells distances

@@ -70,7 +70,7 @@ struct Prefix {
   std::uint32_t* positions = nullptr;     ///< of the candidates
   std::uint32_t* states = nullptr;        ///< of the candidates: a State
   std::uint32_t* taken_before = nullptr;  ///< for each candidate how many new centres lie before it, and all
-  std::uint32_t* taken = nullptr;         ///< numbers of the round's new centres
+  std::uint32_t* taken = nullptr;         ///< the round's new centres: numbers; by lists positions
 };
 enum State : std::uint32_t { kUndecided = 0, kCentre = 1, kCovered = 2 };
 
@@ -166,6 +166,7 @@ class CoverMeasures {
   virtual void list_neighbors(const NeighborTask& task) = 0;
   virtual void resolve_prefix(const RoundTask& task) = 0;
   virtual void move_objects(const RoundTask& task) = 0;
+  virtual void take_near(const RoundTask& task) = 0;
   virtual void measure_reach(const ReachTask& task) = 0;
 };
 

@@ -15,7 +15,7 @@ namespace kith::cuda {
 /// rows that are normalised already.
 template <typename T>
 DeviceCoverTree build_cover_tree_of_vectors(const T* rows, std::uint32_t count, std::uint32_t dims, Metric::Kind kind,
-                                            std::uint32_t leaf_size, const Stream& stream,
+                                            const CoverRules& rules, const Stream& stream,
                                             BuildPhases* phases = nullptr);
 
 }  // namespace kith::cuda

@@ -139,6 +139,17 @@ static __global__ void __launch_bounds__(kThreads)
   if (cell < end) starts[cell] = (cell - first) * capacity;
 }
 
+/// The builder by lists: a cell has to do with itself only.
+static __global__ void __launch_bounds__(kThreads) list_own_cells(NeighborLists lists, std::uint32_t count) {
+  const std::uint64_t i = thread_of_grid();
+  if (i >= count) return;
+  const auto cell = static_cast<std::uint32_t>(i);
+  lists.starts[cell] = cell;
+  lists.counts[cell] = 1;
+  lists.cells[cell] = cell;
+  lists.distances[cell] = 0;
+}
+
 /// Rows of the objects `numbers` in groups of 32. A warp per group.
 static __global__ void __launch_bounds__(kThreads)
     arrange_rows(PlainRows plain, const std::uint32_t* numbers, std::uint32_t count, std::uint32_t* words) {

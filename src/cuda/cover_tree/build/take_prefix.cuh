@@ -33,11 +33,11 @@ static __global__ void __launch_bounds__(kThreads)
 }
 
 static __global__ void __launch_bounds__(kThreads)
-    take_centres(const std::uint32_t* numbers, Prefix prefix, std::uint32_t count, Moves moves) {
+    take_centres(const std::uint32_t* numbers, Prefix prefix, std::uint32_t count, Moves moves, bool by_lists) {
   const std::uint64_t i = thread_of_grid();
   if (i >= count || prefix.states[i] != kCentre) return;
   const std::uint32_t position = prefix.positions[i], number = numbers[position];
-  prefix.taken[prefix.taken_before[i]] = number;
+  prefix.taken[prefix.taken_before[i]] = by_lists ? position : number;
   moves.distance[position] = 0;
   moves.centre[position] = number;
 }

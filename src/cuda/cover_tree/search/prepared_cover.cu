@@ -51,7 +51,7 @@ DeviceCoverTree copy_to_device(const engine::CoverTree& tree, const std::uint32_
   DeviceCoverTree copy;
   copy.count = tree.size();
   copy.stride = stride;
-  copy.leaf_size = tree.leaf_size;
+  copy.rules = {tree.leaf_size, tree.separation};
   if (copy.count == 0) return copy;
   copy.nodes = copied(tree.nodes, stream);
   copy.order = copied(tree.order, stream);

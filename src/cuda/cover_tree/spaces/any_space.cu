@@ -46,19 +46,19 @@ void visit_space(const AnySpace& space, const F& f) {
 }  // namespace
 
 DeviceCoverTree build_cover_tree_of(const AnySpace& space, const std::uint32_t* rows, std::uint32_t count,
-                                    std::uint32_t leaf_size, const Stream& stream, BuildPhases* phases) {
+                                    const CoverRules& rules, const Stream& stream, BuildPhases* phases) {
   if (space.kind == SpaceKind::f64) {
     return build_cover_tree_of_vectors(reinterpret_cast<const double*>(rows), count, space.stride / 2, space.metric,
-                                       leaf_size, stream, phases);
+                                       rules, stream, phases);
   }
   if (space.kind == SpaceKind::f32) {
-    return build_cover_tree_of_vectors(reinterpret_cast<const float*>(rows), count, space.stride, space.metric,
-                                       leaf_size, stream, phases);
+    return build_cover_tree_of_vectors(reinterpret_cast<const float*>(rows), count, space.stride, space.metric, rules,
+                                       stream, phases);
   }
   DeviceCoverTree tree;
   visit_space<float>(space, [&](const auto& typed) {
     if constexpr (!std::is_same_v<std::decay_t<decltype(typed)>, VectorSpace<float>>) {
-      tree = build_cover_tree(typed, rows, count, leaf_size, stream, phases);
+      tree = build_cover_tree(typed, rows, count, rules, stream, phases);
     }
   });
   return tree;

@@ -32,7 +32,7 @@ struct AnySpace {
 
 /// See build.hpp. The rows are in device memory.
 DeviceCoverTree build_cover_tree_of(const AnySpace& space, const std::uint32_t* rows, std::uint32_t count,
-                                    std::uint32_t leaf_size, const Stream& stream, BuildPhases* phases = nullptr);
+                                    const CoverRules& rules, const Stream& stream, BuildPhases* phases = nullptr);
 
 /// How a kNN search may be less than exact.
 template <typename T>

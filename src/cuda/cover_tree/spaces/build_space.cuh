@@ -9,10 +9,10 @@ namespace kith::cuda {
 
 template <DeviceSpace S>
 DeviceCoverTree build_cover_tree(const S& space, const std::uint32_t* rows, std::uint32_t count,
-                                 std::uint32_t leaf_size, const Stream& stream, BuildPhases* phases) {
+                                 const CoverRules& rules, const Stream& stream, BuildPhases* phases) {
   StepDevice device(stream, "building a cover tree", phases);
   cover::SpaceMeasures<S, StepDevice> measures(space, device);
-  return cover::build_with(device, measures, {rows, space.stride()}, count, leaf_size, stream);
+  return cover::build_with(device, measures, {rows, space.stride()}, count, rules, stream);
 }
 
 }  // namespace kith::cuda

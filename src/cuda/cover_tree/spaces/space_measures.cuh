@@ -6,6 +6,7 @@
 #include "cuda/cover_tree/build/measure_root.cuh"
 #include "cuda/cover_tree/build/move_objects.cuh"
 #include "cuda/cover_tree/build/resolve_prefix.cuh"
+#include "cuda/cover_tree/build/take_near.cuh"
 
 #include <algorithm>
 #include <cstddef>
@@ -37,6 +38,11 @@ class SpaceMeasures final : public CoverMeasures {
     const std::uint32_t bytes = space_.context_bytes();
     device_.launch(cover::move_objects<S>, task.most_tiles, kThreads, tile_shared_bytes(bytes), space_, task,
                    contexts_at_a_time(bytes));
+  }
+  void take_near(const RoundTask& task) override {
+    const std::uint32_t bytes = space_.context_bytes(), at_a_time = contexts_at_a_time(bytes);
+    device_.launch(cover::take_near<S>, task.most_tiles, kThreads, std::size_t{at_a_time} * bytes, space_, task,
+                   at_a_time);
   }
   void measure_reach(const ReachTask& task) override {
     by_warps(cover::measure_reach<S>, most_warps(task.node_count), task);
