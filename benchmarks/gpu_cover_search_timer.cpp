@@ -103,7 +103,7 @@ void measure(const Case& what, Results& results) {
     return cuda::PreparedCover(std::move(tree), rows.data(), what.space.has_heads(), stream);
   };
   const auto build = [&] {
-    return prepare(cuda::build_cover_tree_of(what.space, rows.data(), what.count(), kLeafSize, stream));
+    return prepare(cuda::build_cover_tree_of(what.space, rows.data(), what.count(), {kLeafSize}, stream));
   };
   const double build_ms = timer.median_ms([&] { build(); });
   const cuda::PreparedCover tree = build();

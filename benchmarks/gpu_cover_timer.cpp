@@ -1,11 +1,12 @@
 // Times cover trees on the GPU, objects already there: gpu_cover_timer RESULTS.json [quick]
 //
 // Per case: the median of 9 builds after 3, as a call with memory from the pool; each phase's time; distances measured
-// per object; GPU memory; and whether the CPU builds the same bytes, and how long that takes. `quick` leaves out the
-// largest cases.
+// per object; GPU memory; and whether the CPU builds the same bytes, and how long that takes; by both builders. `quick`
+// leaves out the largest cases.
 #include "gpu_timing.hpp"
 
 #include "cpu/cover_tree/build.hpp"
+#include "cpu/cover_tree/build_by_lists.hpp"
 #include "cpu/cover_tree/vector_space.hpp"
 #include "cuda/runtime/check.hpp"
 #include "cuda/cover_tree/build/build.hpp"
@@ -41,6 +42,7 @@ struct Case {
 
 struct Row {
   Case what;
+  Builder builder = Builder::batch;
   double build_ms = 0;
   double cpu_ms = 0;
   double evaluations = 0;  ///< per point
@@ -78,17 +80,18 @@ bool same_bytes(std::span<const V> a, std::span<const V> b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
 }
 
-Row measured(const Case& what) {
-  const std::vector<float> rows = points_of(what);
+Row measured(const Case& what, const std::vector<float>& rows, Builder builder) {
   const cuda::Stream stream;
   const EventTimer timer(stream.get());
   cuda::DeviceBuffer<float> values = on_device<float>(rows, stream);
   const auto build = [&](cuda::BuildPhases* phases) {
     return cuda::build_cover_tree_of_vectors(static_cast<const float*>(values.data()), what.points, what.dims,
-                                             Metric::Kind::l2, kLeafSize, stream, phases);
+                                             Metric::Kind::l2, cuda::CoverRules::of(kLeafSize, builder), stream,
+                                             phases);
   };
   Row row;
   row.what = what;
+  row.builder = builder;
   row.build_ms = timer.median_ms([&] { build(nullptr); });
   row.phases = phases_of(build);
   const cuda::DeviceCoverTree tree = build(nullptr);
@@ -98,8 +101,9 @@ Row measured(const Case& what) {
   const engine::CoverTree built = cuda::copy_to_host(tree, stream);
   const cpu::VectorSpace<float> space(rows.data(), what.points, what.dims, Metric::l2());
   const auto start = std::chrono::steady_clock::now();
-  const engine::CoverTree expected =
-      cpu::build_cover_tree(space, {.leaf_size = kLeafSize, .run = {.threads = 0}, .evaluations = nullptr});
+  const cpu::CoverBuildOptions options{.leaf_size = kLeafSize, .run = {.threads = 0}, .evaluations = nullptr};
+  const engine::CoverTree expected = builder == Builder::lists ? cpu::build_cover_tree_by_lists(space, options)
+                                                               : cpu::build_cover_tree(space, options);
   row.cpu_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   row.is_right = same_bytes(built.nodes, expected.nodes) && same_bytes(built.order, expected.order) &&
                  same_bytes(built.distances, expected.distances);
@@ -108,11 +112,13 @@ Row measured(const Case& what) {
 
 void report(Results& results, const Row& row) {
   std::ostringstream out;
-  std::printf("%8u x %3u, %5u clusters: build %.2f ms (CPU %.0f ms), %.0f distances per point, %llu nodes%s\n",
-              row.what.points, row.what.dims, row.what.clusters, row.build_ms, row.cpu_ms, row.evaluations,
-              static_cast<unsigned long long>(row.nodes), row.is_right ? "" : ", NOT THE TREE OF THE CPU");
+  std::printf("%8u x %3u, %5u clusters, %s: build %.2f ms (CPU %.0f ms), %.0f distances per point, %llu nodes%s\n",
+              row.what.points, row.what.dims, row.what.clusters, name_of(row.builder).data(), row.build_ms, row.cpu_ms,
+              row.evaluations, static_cast<unsigned long long>(row.nodes),
+              row.is_right ? "" : ", NOT THE TREE OF THE CPU");
   out << "{\"points\": " << row.what.points << ", \"dims\": " << row.what.dims
-      << ", \"clusters\": " << row.what.clusters << ", \"build_ms\": " << row.build_ms << ", \"cpu_ms\": " << row.cpu_ms
+      << ", \"clusters\": " << row.what.clusters << ", \"builder\": \"" << name_of(row.builder)
+      << "\", \"build_ms\": " << row.build_ms << ", \"cpu_ms\": " << row.cpu_ms
       << ", \"evaluations_per_point\": " << row.evaluations << ", \"nodes\": " << row.nodes
       << ", \"tree_bytes\": " << row.tree_bytes << ", \"is_right\": " << (row.is_right ? "true" : "false")
       << ", \"phases\": [";
@@ -136,6 +142,9 @@ int main(int argc, char** argv) {
       cases.push_back({4'000'000, 8, 1000});
     }
     results.begin_list("builds");
-    for (const Case& what : cases) report(results, measured(what));
+    for (const Case& what : cases) {
+      const std::vector<float> rows = points_of(what);
+      for (const Builder builder : {Builder::batch, Builder::lists}) report(results, measured(what, rows, builder));
+    }
   });
 }

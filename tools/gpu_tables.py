@@ -299,11 +299,11 @@ def gpu_cover_build():
     report = gpu_report("cover_tree_gpu")
     if report is None:
         return "Not measured yet.\n"
-    lines = ["| points | dims | clusters | build, ms | on the CPU, ms | distances per point | nodes | tree, MB |", "|" + "---|" * 8]
+    lines = ["| points | dims | clusters | builder | build, ms | on the CPU, ms | distances per point | nodes | tree, MB |", "|" + "---|" * 9]
     for row in report["builds"]:
         lines.append(
-            f"| {row['points']:,} | {row['dims']} | {row['clusters']:,} | {fine_milliseconds(row['build_ms'])} "
-            f"| {milliseconds(row['cpu_ms'])} | {row['evaluations_per_point']:,.0f} | {row['nodes']:,} "
+            f"| {row['points']:,} | {row['dims']} | {row['clusters']:,} | {row.get('builder', 'batch')} "
+            f"| {fine_milliseconds(row['build_ms'])} | {milliseconds(row['cpu_ms'])} | {row['evaluations_per_point']:,.0f} | {row['nodes']:,} "
             f"| {row['tree_bytes'] / 1e6:.1f} |"
         )
     return "\n".join(lines) + "\n" + gpu_line(report)

@@ -54,9 +54,9 @@ KITH_EXPORT SplitRule parse_split_rule(std::string_view text);
 /// `presort` keeps sorted orders of all dimensions, `select` is a radix select, `segsort` sorts the nodes of each
 /// level.
 ///
-/// Cover tree: `batch`: every point goes to the nearest centre, and all centres of a level keep apart. `lists`: on the
-/// CPU only, for comparison: each centre splits the list of its points by itself into near and far ones, so that only
-/// the children of one node keep apart.
+/// Cover tree: `batch`: every point goes to the nearest centre, and all centres of a level keep apart. `lists`, for
+/// comparison: each centre splits the list of its points by itself into near and far ones, so that only the children of
+/// one node keep apart.
 enum class Builder : std::uint8_t { automatic, histogram, presort, select, segsort, batch, lists };
 
 /// "auto", "histogram", "presort", "select", "segsort", "batch" or "lists".

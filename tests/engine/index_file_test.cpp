@@ -86,7 +86,7 @@ TEST_P(SavedIndex, AnswersAsBeforeOnRandomCases) {
     BuildOptions build = options(c.metric, c.options.threads);
     build.metric_params = c.metric_params;
     build.leaf_size = static_cast<std::uint32_t>(seed % 4 == 0 ? 0 : 1 + seed % 23);
-    if (GetParam().engine == Engine::cover_tree && GetParam().device == Device::cpu()) build.builder = c.builder;
+    if (GetParam().engine == Engine::cover_tree) build.builder = c.builder;
     build.split = seed % 5 == 0 ? SplitRule::cycle : SplitRule::widest;
     if (seed % 6 == 1 && wraps(c) && with_periods && c.metric_params.empty())
       build.period = std::vector<double>(c.points.dims(), 2e7);

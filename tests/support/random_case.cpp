@@ -225,7 +225,7 @@ Request SearchCase::request() const {
 
 BuildOptions SearchCase::build_options(Engine engine, Device device) const {
   Builder of_engine = Builder::automatic;
-  if (device == Device::cpu() && engine == Engine::cover_tree) of_engine = builder;
+  if (engine == Engine::cover_tree) of_engine = builder;
   if (device == Device::cpu() && engine == Engine::kd_tree) of_engine = kd_builder;
   return {.engine = engine,
           .device = device,

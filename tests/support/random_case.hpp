@@ -48,7 +48,7 @@ struct SearchCase {
   Metric metric;
   std::vector<double> metric_params;
   SplitRule split = SplitRule::widest;
-  Builder builder = Builder::batch;         ///< of cover trees on the CPU; a GPU has but one
+  Builder builder = Builder::batch;         ///< of cover trees
   Builder kd_builder = Builder::histogram;  ///< of k-d trees, likewise
   std::uint32_t leaf_size = 0;
   std::vector<double> period;              ///< empty in most cases

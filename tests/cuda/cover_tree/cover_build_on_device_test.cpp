@@ -1,5 +1,6 @@
-// The GPU builds the CPU's cover tree, byte by byte. Suites named Small are for compute-sanitizer too.
+// The GPU builds the CPU's cover trees, byte by byte. Suites named Small are for compute-sanitizer too.
 #include "cpu/cover_tree/build.hpp"
+#include "cpu/cover_tree/build_by_lists.hpp"
 #include "cpu/cover_tree/vector_space.hpp"
 #include "cuda/cover_tree/build/build_vectors.hpp"
 #include "cuda/on_device.hpp"
@@ -34,16 +35,23 @@ void expect_tree_of_cpu(std::span<const T> rows, std::uint32_t dims, std::uint32
   const auto count = static_cast<std::uint32_t>(rows.size() / dims);
   SCOPED_TRACE(testing::Message() << count << " x " << dims << ", leaves of " << leaf_size);
   const cpu::VectorSpace<T> space(rows.data(), count, dims, metric);
-  const engine::CoverTree expected = cpu::build_cover_tree(space, {.leaf_size = leaf_size, .run = {.threads = 0}});
   const DeviceArray<T> on_device(rows);
   const cuda::Stream stream;
-  const cuda::DeviceCoverTree tree = cuda::build_cover_tree_of_vectors(static_cast<const T*>(on_device.data()), count,
-                                                                       dims, metric.kind(), leaf_size, stream);
-  const engine::CoverTree built = cuda::copy_to_host(tree, stream);
-  EXPECT_EQ(built.leaf_size, leaf_size);
-  ASSERT_NO_FATAL_FAILURE(expect_same_bytes(built.nodes, expected.nodes, "node"));
-  ASSERT_NO_FATAL_FAILURE(expect_same_bytes(built.order, expected.order, "object"));
-  ASSERT_NO_FATAL_FAILURE(expect_same_bytes(built.distances, expected.distances, "distance"));
+  for (const Builder builder : {Builder::batch, Builder::lists}) {
+    SCOPED_TRACE(name_of(builder));
+    const cpu::CoverBuildOptions options{.leaf_size = leaf_size, .run = {.threads = 0}};
+    const engine::CoverTree expected = builder == Builder::lists ? cpu::build_cover_tree_by_lists(space, options)
+                                                                 : cpu::build_cover_tree(space, options);
+    const cuda::DeviceCoverTree tree =
+        cuda::build_cover_tree_of_vectors(static_cast<const T*>(on_device.data()), count, dims, metric.kind(),
+                                          cuda::CoverRules::of(leaf_size, builder), stream);
+    const engine::CoverTree built = cuda::copy_to_host(tree, stream);
+    EXPECT_EQ(built.leaf_size, leaf_size);
+    EXPECT_EQ(built.separation, expected.separation);
+    ASSERT_NO_FATAL_FAILURE(expect_same_bytes(built.nodes, expected.nodes, "node"));
+    ASSERT_NO_FATAL_FAILURE(expect_same_bytes(built.order, expected.order, "object"));
+    ASSERT_NO_FATAL_FAILURE(expect_same_bytes(built.distances, expected.distances, "distance"));
+  }
 }
 
 /// Clusters of clusters that are flat in all but some of the dims.

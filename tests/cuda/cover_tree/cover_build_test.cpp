@@ -2,14 +2,17 @@
 // against that of the CPU.
 #include "cpu/cover_tree/build_by_lists.hpp"
 #include "cpu/cover_tree/vector_space.hpp"
+#include "cuda/cover_tree/spaces/bit_space.cuh"
 #include "cuda/cover_tree/spaces/edit_space.cuh"
 #include "cuda/cover_tree/spaces/sequence_words.hpp"
 #include "cuda/cover_tree/spaces/vector_space.cuh"
 #include "cuda/cover_tree/emulated_cover_build.hpp"
 #include "support/cover_oracle.hpp"
+#include "support/plain_space.hpp"
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -65,15 +68,19 @@ void check(const std::vector<T>& rows, std::uint32_t dims, std::uint32_t leaf_si
       test::CoverOracle(count, leaf_size, space.rounding(), most, [&](std::uint32_t a, std::uint32_t b) {
         return metric_of(kind, rows.data() + std::size_t{a} * dims, rows.data() + std::size_t{b} * dims, dims);
       }).build();
-  const EmulatedCoverTree tree = emulated_cover_tree(space, words_of(rows), count, {leaf_size}, list_capacity);
-  ASSERT_NO_FATAL_FAILURE(expect_same(expected, tree));
-
-  SCOPED_TRACE("by lists");
   const cpu::VectorSpace<T> on_host(rows.data(), count, dims, Metric::of(kind, 2));
   const engine::CoverTree by_lists =
       cpu::build_cover_tree_by_lists(on_host, {.leaf_size = leaf_size, .run = {.threads = 1}});
-  ASSERT_NO_FATAL_FAILURE(expect_same(
-      by_lists, emulated_cover_tree(space, words_of(rows), count, CoverRules::of(leaf_size, Builder::lists), 0)));
+  const std::vector<std::uint32_t> words = words_of(rows);
+  using emulation::Residence;
+  for (const Residence order : {Residence::one_by_one, Residence::last_first}) {  // decisions of others come late
+    SCOPED_TRACE(order == Residence::last_first ? "last block first" : "first block first");
+    ASSERT_NO_FATAL_FAILURE(
+        expect_same(expected, emulated_cover_tree(space, words, count, {leaf_size}, list_capacity, order)));
+    SCOPED_TRACE("by lists");
+    const CoverRules rules = CoverRules::of(leaf_size, Builder::lists);
+    ASSERT_NO_FATAL_FAILURE(expect_same(by_lists, emulated_cover_tree(space, words, count, rules, 0, order)));
+  }
 }
 
 /// Clusters of clusters, so that there are levels.
@@ -156,11 +163,32 @@ TEST(CoverBuild, RowsThatAreNotCopied) {
   check(clusters<float>(70, 1030, random), 1030, 4);
 }
 
+TEST(CoverBuild, BitsByLists) {
+  std::mt19937 random(7);
+  std::vector<std::uint32_t> rows(2 * 600);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i] = i < 16 ? static_cast<std::uint32_t>(random()) : rows[i % 16];
+    if (i >= 16) rows[i] ^= 1u << (random() % 32) | 1u << (random() % 32);
+  }
+  const test::PlainSpace<float> space(
+      600,
+      [&](std::uint32_t a, std::uint32_t b) {
+        return static_cast<float>(std::popcount(rows[2 * a] ^ rows[2 * b]) +
+                                  std::popcount(rows[2 * a + 1] ^ rows[2 * b + 1]));
+      },
+      {}, false);
+  const engine::CoverTree expected = cpu::build_cover_tree_by_lists(space, {.leaf_size = 2, .run = {.threads = 1}});
+  EXPECT_GE(expected.nodes.size(), 9u);
+  expect_same(expected, emulated_cover_tree(BitSpace(2), rows, 600, CoverRules::of(2, Builder::lists), 0,
+                                            emulation::Residence::last_first));
+}
+
 /// What a block may have on GPUs of compute capability 7.5, 8.6 and 9.0.
 TEST(CoverBuild, TwoTablesOfEditDistancesFitInABlock) {
   for (const std::uint32_t limit : {64u << 10, 99u << 10, 227u << 10}) {
     const std::uint32_t context = most_table_bytes(limit) + static_cast<std::uint32_t>(sizeof(EditHead));
     EXPECT_LE(cover::tile_shared_bytes(context), limit);
+    EXPECT_LE(cover::near_shared_bytes(cover::contexts_at_a_time(context), context), limit);
   }
   EXPECT_EQ(most_table_bytes(99 << 10), kMostTableBytes);
 }

@@ -23,10 +23,11 @@ struct EmulatedCoverTree {
   std::uint64_t evaluations = 0;
 };
 
-/// `rows`: count x stride words. `list_room`: how many neighbours may be stored; some are in any case.
+/// `rows`: count x stride words. `list_capacity`: how many neighbours may be stored; some are in any case.
 template <DeviceSpace S>
 EmulatedCoverTree emulated_cover_tree(const S& space, const std::vector<std::uint32_t>& rows, std::uint32_t count,
-                                      const CoverRules& rules, std::uint64_t list_capacity = 1 << 20) {
+                                      const CoverRules& rules, std::uint64_t list_capacity = 1 << 20,
+                                      emulation::Residence residence = emulation::Residence::one_by_one) {
   EmulatedCoverTree tree;
   if (count == 0) return tree;
   list_capacity = std::max(list_capacity, cover::least_list_capacity(count, rules.leaf_size));
@@ -39,6 +40,7 @@ EmulatedCoverTree emulated_cover_tree(const S& space, const std::vector<std::uin
   tree.distances.resize(count);
   std::vector<std::uint32_t> row_words(ArrangedRows::words_of(count, space.stride()));
   EmulatedDevice device;
+  device.residence = residence;
   cover::SpaceMeasures<S, EmulatedDevice> measures(space, device);
   const cover::CoverOutput output{row_words.data(), tree.order.data(), tree.distances.data()};
   const std::uint32_t nodes =

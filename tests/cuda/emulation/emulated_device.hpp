@@ -20,7 +20,7 @@ class EmulatedDevice {
   void launch(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads, std::size_t shared,
               const Arguments&... arguments) {
     ++launches;
-    emulation::run_grid(blocks, threads, shared, emulation::Residence::one_by_one, [&] { kernel(arguments...); });
+    emulation::run_grid(blocks, threads, shared, residence, [&] { kernel(arguments...); });
   }
   /// CUB stands for this on a GPU.
   template <typename Key>
@@ -44,6 +44,7 @@ class EmulatedDevice {
   std::uint32_t resident_blocks() const { return 3; }
   std::uint32_t shared_limit() const { return emulation::shared_limit(); }
 
+  emulation::Residence residence = emulation::Residence::one_by_one;
   std::uint64_t launches = 0;
 };
 

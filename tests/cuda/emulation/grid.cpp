@@ -233,7 +233,10 @@ void run_grid(std::uint32_t blocks, std::uint32_t threads, std::size_t shared_by
   if (residence == Residence::all_together) {
     run_blocks(0, blocks, blocks, threads, shared_bytes, kernel);
   } else {
-    for (std::uint32_t b = 0; b < blocks; ++b) run_blocks(b, b + 1, blocks, threads, shared_bytes, kernel);
+    for (std::uint32_t i = 0; i < blocks; ++i) {
+      const std::uint32_t b = residence == Residence::last_first ? blocks - 1 - i : i;
+      run_blocks(b, b + 1, blocks, threads, shared_bytes, kernel);
+    }
   }
 }
 

@@ -8,7 +8,10 @@
 // level each object's row is gathered once (two passes over the rows), and read from the first cache afterwards. Sorts
 // take 24 bytes per object and byte of the keys.
 //
-// By lists, cells do not have to do with each other: each is its only neighbour, and take_near moves objects.
+// By lists, cells do not have to do with each other: each is its only neighbour, and take_near moves objects. Per level
+// an object is measured from the new centres of its cell of lower rank than the one that takes it, at most: the least
+// that any order of the same work needs. A warp measures until its last object is taken, as long as in the other
+// builder, where every object needs the nearest of all; what is saved are neighbours.
 //
 // `Device` launches kernels, sorts, zeroes, reads and writes memory in stream order; `read` waits.
 #pragma once

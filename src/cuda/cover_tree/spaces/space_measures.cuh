@@ -41,7 +41,7 @@ class SpaceMeasures final : public CoverMeasures {
   }
   void take_near(const RoundTask& task) override {
     const std::uint32_t bytes = space_.context_bytes(), at_a_time = contexts_at_a_time(bytes);
-    device_.launch(cover::take_near<S>, task.most_tiles, kThreads, std::size_t{at_a_time} * bytes, space_, task,
+    device_.launch(cover::take_near<S>, task.most_tiles, kThreads, near_shared_bytes(at_a_time, bytes), space_, task,
                    at_a_time);
   }
   void measure_reach(const ReachTask& task) override {
