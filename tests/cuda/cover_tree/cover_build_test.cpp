@@ -12,10 +12,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -161,6 +163,29 @@ TEST(CoverBuild, ListsInParts) {
 TEST(CoverBuild, RowsThatAreNotCopied) {
   std::mt19937 random(6);
   check(clusters<float>(70, 1030, random), 1030, 4);
+}
+
+// A necklace of clusters, of which only neighbours are within the radius. The objects at 10 to 14 depend on each other,
+// one after the other, and lie in different blocks, so that the centre at 14 is found last; the one at 16, of higher
+// rank, depends on no other and takes the objects at 15 first.
+TEST(CoverBuild, CentresThatWaitForManyOthers) {
+  constexpr std::uint32_t kClusters = 40, kObjects = 20 * kClusters, kFirst = 100;
+  std::mt19937 random(8);
+  std::normal_distribution<float> normal;
+  std::vector<std::uint32_t> by_rank(kObjects);
+  std::iota(by_rank.begin(), by_rank.end(), 0u);
+  std::ranges::sort(by_rank, {}, core::cover_rank);
+  std::vector<float> rows(std::size_t{kObjects} * kClusters);
+  for (std::uint32_t place = 0; place < kObjects; ++place) {
+    std::uint32_t cluster = place == 0 ? 0 : place < kFirst ? 30 : static_cast<std::uint32_t>(random() % kClusters);
+    if (place % 4 == 1 && place < 20) cluster = 10 + place / 4;
+    if (place == 21) cluster = 16;
+    float* row = rows.data() + std::size_t{by_rank[place]} * kClusters;
+    for (std::uint32_t d = 0; d < kClusters; ++d) row[d] = 0.001f * normal(random);
+    row[cluster] += 1.2f;
+    row[(cluster + 1) % kClusters] += 1.2f;
+  }
+  check(rows, kClusters, 4);
 }
 
 TEST(CoverBuild, BitsByLists) {
