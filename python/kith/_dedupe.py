@@ -77,7 +77,7 @@ def dedupe(
     >>> kith.dedupe([[0, 0], [1, 1], [0, 0], [1, 1.25]], tolerance=0.5).kept
     array([0, 1])
     """
-    options = {
+    options: dict[str, Any] = {
         "tolerance": None if tolerance is None else as_number(tolerance, "tolerance"),
         "metric": as_text(metric, "metric"),
         "metric_params": as_metric_params(metric_params, metric),

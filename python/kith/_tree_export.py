@@ -121,9 +121,10 @@ def export_tree(
         "threads": as_threads(threads),
     }
     held = rows if there is None else there
-    facts = (
+    facts: Any = (
         *held.shape, 8 * held.dtype.itemsize, int(split == "cycle"), int(options["unique"]), int(middle == "left"),
     )
+    arrays: Any
     with reporting(progress) as report:
         options["progress"] = report
         if there is not None:
@@ -131,7 +132,7 @@ def export_tree(
         else:
             arrays, root = _kith.export_tree(rows, layout, device, **options)
             arrays = [give(array) for array in arrays]
-    return NodeTable(*arrays, root, *facts) if layout == "nodes" else InOrderTree(*arrays, *facts)
+    return NodeTable(*(*arrays, root, *facts)) if layout == "nodes" else InOrderTree(*(*arrays, *facts))
 
 
 def _on_gpu(points: DeviceRows, layout: str, options: dict[str, Any]) -> tuple[list[Any], int]:
