@@ -198,9 +198,6 @@ TEST_F(IndexCommand, CoverTreesHaveTwoBuilders) {
   expect_failure(run_kith({"knn", path("p.npy"), "-k", "1", "--builder", "lists"}), 2, "covertree");
   expect_failure(run_kith({"knn", path("p.npy"), "-k", "1", "--engine", "covertree", "--builder", "list"}), 2,
                  "--builder");
-  expect_failure(
-      run_kith({"knn", path("p.npy"), "-k", "1", "--engine", "covertree", "--builder", "lists", "--device", "cuda"}), 2,
-      "runs on the CPU only");
   ASSERT_EQ(build({"--engine", "covertree"}).code, 0);
   expect_failure(run_kith({"knn", path("p.kith"), "-k", "1", "--builder", "lists"}), 2, "--builder lists");
 }

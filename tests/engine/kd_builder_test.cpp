@@ -104,8 +104,6 @@ TEST(KdBuilder, IsRefusedWhereItMeansNothing) {
             "builder segsort: for engine kdtree only, not for brute, which builds no tree");
   EXPECT_EQ(refusal_of({.builder = Builder::presort}),
             "builder presort: for engine kdtree only, not for auto; name the engine, too");
-  EXPECT_EQ(refusal_of({.engine = Engine::cover_tree, .device = Device::parse("cuda"), .builder = Builder::lists}),
-            "builder lists: runs on the CPU only, not on cuda:0; use `device=cpu`, or `builder=batch`");
   EXPECT_EQ(refusal_of({.engine = Engine::kd_tree, .builder = Builder::presort}), "");
 }
 

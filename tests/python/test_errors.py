@@ -132,7 +132,6 @@ def test_wrong_arguments(cloud, call, error, message):
         ({"engine": "kdtree", "builder": "lists"}, "choose histogram, presort, select or segsort"),
         ({"engine": "covertree", "builder": "select"}, "choose batch or lists"),
         ({"builder": "presort"}, "name the engine, too"),
-        ({"engine": "covertree", "builder": "lists", "device": "cuda"}, "runs on the CPU only"),
         ({"period": [1.0]}, "period"),
         ({"metric": "lp:0.5"}, "p"),
     ],
