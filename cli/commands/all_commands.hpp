@@ -22,6 +22,7 @@ Command convert_command();
 Command export_command();
 Command verify_command();
 Command bench_command();
+Command tune_command();
 Command completion_command();
 Command man_command();
 Command help_command();

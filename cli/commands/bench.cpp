@@ -5,6 +5,7 @@
 #include "interrupt.hpp"
 #include "output_flags.hpp"
 #include "prepared_search.hpp"
+#include "profile_flag.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
 #include "standard_output.hpp"
@@ -180,6 +181,7 @@ Command bench_command() {
   command.examples = {{"takes a second or two", "kith bench --quick"},
                       {"one thread, as JSON", "kith bench --threads 1 --json > bench.json"}};
   command.run = [flags] { return run_bench(*flags); };
+  add_profile_flag(command, flags->output);
   return command;
 }
 

@@ -3,6 +3,7 @@
 
 #include "interrupt.hpp"
 #include "named_rows.hpp"
+#include "profile_flag.hpp"
 #include "sources.hpp"
 #include "prepared_search.hpp"
 #include "readable.hpp"
@@ -135,6 +136,7 @@ Command box_command() {
     return run_naming_rows({{"points", flags->search.points_path, &flags->search.read}},
                            [flags] { return run_box(*flags); });
   };
+  add_profile_flag(command, flags->search.output);
   return command;
 }
 

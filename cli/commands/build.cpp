@@ -8,6 +8,7 @@
 #include "output_flags.hpp"
 #include "own_files.hpp"
 #include "prepared_search.hpp"
+#include "profile_flag.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
 #include "stopwatch.hpp"
@@ -164,6 +165,7 @@ Command build_command() {
   command.run = [flags] {
     return run_naming_rows({{"points", flags->points_path, &flags->read}}, [flags] { return run_build(*flags); });
   };
+  add_profile_flag(command, flags->output);
   return command;
 }
 

@@ -7,6 +7,7 @@
 #include "interrupt.hpp"
 #include "named_rows.hpp"
 #include "physical_memory.hpp"
+#include "profile_flag.hpp"
 #include "readable.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
@@ -154,6 +155,7 @@ Command classify_command() {
     return run_naming_rows({{"points", flags->train, &flags->read}, {"queries", flags->test, &flags->read}},
                            [flags] { return run_classify(*flags); });
   };
+  add_profile_flag(command, flags->output);
   return command;
 }
 

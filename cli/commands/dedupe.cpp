@@ -11,6 +11,7 @@
 #include "output_flags.hpp"
 #include "own_files.hpp"
 #include "prepared_search.hpp"
+#include "profile_flag.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
 #include "standard_output.hpp"
@@ -251,6 +252,7 @@ Command dedupe_command() {
   command.run = [flags] {
     return run_naming_rows({{"points", flags->points_path, &flags->read}}, [flags] { return run_dedupe(*flags); });
   };
+  add_profile_flag(command, flags->output);
   return command;
 }
 

@@ -7,6 +7,7 @@
 #include "output_flags.hpp"
 #include "own_files.hpp"
 #include "prepared_search.hpp"
+#include "profile_flag.hpp"
 #include "readable.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
@@ -160,6 +161,7 @@ Command export_command() {
   command.run = [flags] {
     return run_naming_rows({{"points", flags->points_path, &flags->read}}, [flags] { return run_export(*flags); });
   };
+  add_profile_flag(command, flags->output);
   return command;
 }
 

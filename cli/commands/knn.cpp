@@ -1,6 +1,7 @@
 // kith knn: the k nearest neighbours of every query.
 #include "commands/all_commands.hpp"
 
+#include "profile_flag.hpp"
 #include "sources.hpp"
 #include "interrupt.hpp"
 #include "named_rows.hpp"
@@ -167,6 +168,7 @@ Command knn_command() {
         {{"points", search.points_path, &search.read}, {"queries", search.queries_path, search.queries_read.get()}},
         [flags] { return run_knn(*flags); });
   };
+  add_profile_flag(command, flags->search.output);
   return command;
 }
 

@@ -4,6 +4,7 @@
 #include "input_flags.hpp"
 #include "number_arguments.hpp"
 #include "output_flags.hpp"
+#include "profile_flag.hpp"
 #include "readable.hpp"
 #include "search_flags.hpp"
 #include "standard_output.hpp"
@@ -234,6 +235,7 @@ Command plan_command() {
       {"which card suffices?", "kith plan --points 500M --dims 3 --all"},
       {"what 16 GiB of host memory mean", "kith plan --points 1e9 --device cpu --memory 16GiB"}};
   command.run = [flags] { return run_plan(*flags); };
+  add_profile_flag(command, flags->output);
   return command;
 }
 

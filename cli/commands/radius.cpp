@@ -1,6 +1,7 @@
 // kith radius: all neighbours within a distance, or how many there are.
 #include "commands/all_commands.hpp"
 
+#include "profile_flag.hpp"
 #include "sources.hpp"
 #include "interrupt.hpp"
 #include "named_rows.hpp"
@@ -202,6 +203,7 @@ Command radius_command() {
         {{"points", search.points_path, &search.read}, {"queries", search.queries_path, search.queries_read.get()}},
         [flags] { return run_radius(*flags); });
   };
+  add_profile_flag(command, flags->search.output);
   return command;
 }
 

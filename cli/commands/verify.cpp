@@ -3,6 +3,7 @@
 #include "commands/all_commands.hpp"
 
 #include "commands/verify_parts.hpp"
+#include "profile_flag.hpp"
 #include "value_file.hpp"
 #include "input_flags.hpp"
 #include "interrupt.hpp"
@@ -300,6 +301,7 @@ Command verify_command() {
                       {"an exported tree", "kith verify tree.npz --points scan.npy"},
                       {"a radius search without self", "kith verify near.npz scan.npy --radius 0.5 --exclude-self"}};
   command.run = [flags] { return run_verify(*flags); };
+  add_profile_flag(command, flags->output);
   return command;
 }
 

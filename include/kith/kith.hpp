@@ -49,10 +49,12 @@
 #include <kith/neighbors.hpp>
 #include <kith/point_set.hpp>
 #include <kith/point_view.hpp>
+#include <kith/profile.hpp>
 #include <kith/progress.hpp>
 #include <kith/sequence_index.hpp>
 #include <kith/sequence_metric.hpp>
 #include <kith/sequence_set.hpp>
+#include <kith/tuning.hpp>
 #include <kith/value_array.hpp>
 #include <kith/version.hpp>
 #include <kith/work_times.hpp>

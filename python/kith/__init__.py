@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._arrays import DataConversionNote
 from ._build_plan import BuildPlan, plan
-from ._config import DeviceInfo, devices, show_config
+from ._config import DeviceInfo, Profile, devices, profile, show_config, use_profile
 from ._cover_tree import CoverTree
 from ._dedupe import Deduped, dedupe
 from ._files import PointFile, generate, read_points, write_points
@@ -40,6 +40,7 @@ __all__ = [
     "NodeTable",
     "PointFile",
     "PointLists",
+    "Profile",
     "SequenceFile",
     "__version__",
     "dedupe",
@@ -47,9 +48,11 @@ __all__ = [
     "export_tree",
     "generate",
     "plan",
+    "profile",
     "read_points",
     "read_sequences",
     "show_config",
+    "use_profile",
     "write_points",
 ]
 

@@ -30,6 +30,10 @@ def metric_names() -> list[tuple[str, list[str]]]:
     """The pattern, such as lp:P, and the other names of each metric of vectors."""
 def devices() -> list[tuple[str, str, int, int, str]]:
     """(device, name, memory in bytes, threads, instruction set) of each; the CPU first."""
+def use_profile(path: str) -> tuple[str, str, dict[str, int]]:
+    """(path, note, values); "": the profile that is found by itself, "none": built-in values."""
+def profile_in_use() -> tuple[str, str, dict[str, int]]:
+    """What the last `use_profile` returned."""
 
 def run_command(words: Sequence[str]) -> int:
     """Runs the command kith and returns its exit code. Takes the signals over for good."""

@@ -2,11 +2,23 @@
 #include "module.hpp"
 
 #include <kith/device.hpp>
+#include <kith/profile.hpp>
 #include <kith/version.hpp>
 
 #include <nanobind/stl/string.h>
 
 namespace kith::python {
+
+namespace {
+
+/// (path, note, values): what `profile` says, and the numbers in use.
+nb::tuple facts_of(const ProfileInUse& profile) {
+  nb::dict values;
+  for (const TunedValue& value : tuned_values()) values[std::string(value.name).c_str()] = tuning().*value.member;
+  return nb::make_tuple(profile.path, profile.note, values);
+}
+
+}  // namespace
 
 void bind_devices(nb::module_& module) {
   module.attr("__version__") = KITH_VERSION;
@@ -27,6 +39,11 @@ void bind_devices(nb::module_& module) {
         return list;
       },
       "A tuple (device, name, memory in bytes, threads, instruction set) for each.");
+  module.def(
+      "use_profile", [](const std::string& path) { return facts_of(use_profile(path)); },
+      "Takes the values of a profile; a tuple (path, note, values).");
+  module.def(
+      "profile_in_use", [] { return facts_of(profile_in_use()); }, "The same of the profile in use.");
 }
 
 }  // namespace kith::python

@@ -66,7 +66,7 @@ std::vector<TreeRange> visit_top(std::uint64_t count, const VisitOptions& option
   runtime::ProgressMeter meter(options.progress, options.stage, count);
   std::vector<TreeRange> level = {{0, count, 0, options.rule}};
   while (level.size() < kEnoughTasks && level[0].size() > kSmallTask) {
-    if (level.size() < 2 * static_cast<std::size_t>(threads) && level[0].size() >= split::kParallelSplit) {
+    if (level.size() < 2 * static_cast<std::size_t>(threads) && split::is_split_in_parallel(level[0].size())) {
       for (const TreeRange& range : level) visit(range, threads);
     } else {
       runtime::parallel_for(level.size(), {.threads = threads}, [&](std::uint64_t i) { visit(level[i], 1); });

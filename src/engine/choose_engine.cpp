@@ -2,6 +2,7 @@
 #include "engine/choose_engine.hpp"
 
 #include "engine/backend.hpp"
+#include "engine/profile.hpp"
 #include "engine/validate.hpp"
 
 #include <fmt/format.h>
@@ -12,17 +13,17 @@
 namespace kith::engine {
 namespace {
 
-/// In so few dims a tree always prunes, and on the CPU it pays from so many points on.
+/// In so few dims a tree always prunes.
 constexpr std::uint32_t kMostCertainDims = 5;
-constexpr std::uint64_t kFewestPointsForTree = 1000;
-
-/// Building the tree takes about as long as scanning this many coordinates per point.
-constexpr std::uint64_t kScannedWhileBuilding = 6000;
-/// On a GPU a scan hardly takes longer in more dims, but a tree does. Of 1 M points of 8 dims both take half a
-/// millisecond if 1000 queries come. Per dim.
-constexpr std::uint64_t kQueriesWhileBuildingOnGpu = 128;
 
 bool is_for_gpu(const EngineRequest& wanted) { return wanted.device.kind() == Device::Kind::cuda; }
+
+/// The machine's own numbers choose only where that shows in the time alone: not where an approximate search may come,
+/// whose answer depends on the engine, nor for an index that may be saved, because no queries are known yet.
+const Tuning& numbers_for(const EngineRequest& wanted) {
+  static constexpr Tuning kBuiltIn;
+  return wanted.queries > 0 && wanted.dims <= kMostCertainDims ? tuning() : kBuiltIn;
+}
 
 /// By the number of points and dims alone. On a GPU a scan needs many rounds, and a tree pays for the fewest points.
 bool tree_pays(const EngineRequest& wanted) {
@@ -30,14 +31,17 @@ bool tree_pays(const EngineRequest& wanted) {
   constexpr std::uint64_t kFew = 4000;
   if (is_for_gpu(wanted))
     return wanted.dims <= kMostCertainDims || (wanted.dims <= kMostDimsOfFew && wanted.points < kFew);
-  return wanted.dims <= kMostCertainDims && wanted.points >= kFewestPointsForTree;
+  return wanted.dims <= kMostCertainDims && wanted.points >= numbers_for(wanted).tree_points;
 }
 
-/// Whether so few queries come that a scan is done before a tree is built.
+/// Whether so few queries come that a scan is done before a tree is built, which takes about as long as scanning
+/// `scanned_coordinates` per point. On a GPU a scan hardly takes longer in more dims, but a tree does: of 1 M points of
+/// 8 dims both take half a millisecond if 1000 queries come.
 bool queries_are_few(const EngineRequest& wanted) {
   if (wanted.has_tree && wanted.dims <= kMostCertainDims) return false;
-  if (is_for_gpu(wanted)) return wanted.queries > 0 && wanted.queries < kQueriesWhileBuildingOnGpu * wanted.dims;
-  return wanted.queries > 0 && wanted.queries < kScannedWhileBuilding / std::max(wanted.dims, 1u);
+  const Tuning& numbers = numbers_for(wanted);
+  if (is_for_gpu(wanted)) return wanted.queries > 0 && wanted.queries < numbers.gpu_scan_queries * wanted.dims;
+  return wanted.queries > 0 && wanted.queries < numbers.scanned_coordinates / std::max(wanted.dims, 1u);
 }
 
 /// Whether a tree may prune or not, so that it is worth to build one and see: not in few dims, where it does, and not
@@ -48,8 +52,6 @@ bool is_doubtful(const EngineRequest& wanted) {
   return wanted.dims > kMostCertainDims && wanted.dims <= kMostDims && wanted.points >= kFewestPoints;
 }
 
-/// From how many points on a GPU builds a tree sooner than the CPU, copies included.
-constexpr std::uint64_t kFewestPointsForGpu = 1000000;
 /// An estimate of the coordinates that a few cores scan while a process starts to use a GPU.
 constexpr double kScannedBeforeGpuStarts = 1e9;
 
@@ -57,8 +59,9 @@ bool is_usable(const DeviceInfo& info) { return !info.gpu || info.gpu->has_code;
 
 /// The device for a caller who leaves it to us. GPUs are looked for only if one would be taken: that takes a while.
 void choose_device(const EngineRequest& wanted, Choice& choice) {
-  if (wanted.points < kFewestPointsForGpu) {
-    return choice.fall_back(fmt::format("a GPU pays from {} points on", kFewestPointsForGpu));
+  const auto why_not = [&](std::uint64_t fewest) { return fmt::format("a GPU pays from {} points on", fewest); };
+  if (const std::uint64_t fewest = fewest_gpu_points(); wanted.points < fewest) {
+    return choice.fall_back(why_not(fewest));
   }
   const double pairs = static_cast<double>(wanted.points) * static_cast<double>(wanted.queries);
   if (wanted.queries > 0 && pairs * wanted.dims < kScannedBeforeGpuStarts) {
@@ -77,9 +80,13 @@ void choose_device(const EngineRequest& wanted, Choice& choice) {
   if (usable == devices.end()) return choice.fall_back("this kith holds no code for the GPUs that are there");
   const bool are_points_there = wanted.points_on.kind() == Device::Kind::cuda;
   choice.device = are_points_there ? wanted.points_on : usable->device;
-  choice.reason += fmt::format(
-      "\ndevice {}: {}", choice.device.name(),
-      are_points_there ? "the points are there" : fmt::format("a GPU pays from {} points on", kFewestPointsForGpu));
+  for (const DeviceInfo& info : devices) {
+    if (info.device == choice.device) take_gpu_values(info.name);
+  }
+  const std::uint64_t fewest = tuning().gpu_points;  // of this GPU
+  if (wanted.points < fewest) return choice.fall_back(why_not(fewest));
+  choice.reason +=
+      fmt::format("\ndevice {}: {}", choice.device.name(), are_points_there ? "the points are there" : why_not(fewest));
 }
 
 }  // namespace
@@ -106,6 +113,7 @@ void require_gpu(Device device) {
                     "build kith with KITH_CUDA_ARCHITECTURES={}",
                     device.name(), found->name, found->gpu->compute_capability));
   }
+  take_gpu_values(found->name);
 }
 
 void Choice::fall_back(const std::string& why) {
@@ -151,9 +159,11 @@ Choice engine_for(const EngineRequest& wanted) {
 }
 
 Choice choose_engine(const EngineRequest& wanted) {
+  require_profile();
   Choice choice = engine_for(wanted);
   if (wanted.device.kind() == Device::Kind::cuda) {
     require_gpu(wanted.device);
+    choice = engine_for(wanted);  // by the numbers of this GPU
     if (!cuda_backend()->has(choice.engine)) {
       throw UsageError(
           fmt::format("engine {} does not run on a GPU in this version; use `device=cpu`", name_of(choice.engine)));

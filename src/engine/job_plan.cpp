@@ -8,9 +8,13 @@
 #include "engine/validate.hpp"
 
 #include <kith/error.hpp>
+#include <kith/profile.hpp>
 
 #include <algorithm>
 #include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace kith::inline v0 {
 namespace {
@@ -135,9 +139,17 @@ void plan_on_gpu(const Job& job, std::uint32_t shared_bytes, JobPlan& plan) {
                     (plan.is_cut_by_kith ? job.most_rows() * job.row_bytes() : 0);
 }
 
+/// What the profile in use has measured on this device.
+std::vector<TimedRun> own_times(bool is_gpu, const std::string& gpu) {
+  for (DeviceProfile& device : profile_in_use().devices) {
+    if (device.is_gpu == is_gpu && (!is_gpu || device.name == gpu)) return std::move(device.times);
+  }
+  return {};
+}
+
 void estimate_times(const JobRequest& request, const Job& job, std::optional<engine::Measured> on, double speed,
-                    JobPlan& plan) {
-  if (!on || speed == 0) return;
+                    const std::vector<TimedRun>& own, JobPlan& plan) {
+  if (!on) return;
   engine::TimedJob timed{.on = *on,
                          .engine = plan.engine,
                          .dtype = request.dtype,
@@ -146,7 +158,8 @@ void estimate_times(const JobRequest& request, const Job& job, std::optional<eng
                          .queries = job.queries(),
                          .k = request.k,
                          .is_self = job.is_self(plan.points_per_part),
-                         .speed = speed};
+                         .speed = speed,
+                         .own_times = own};
   const auto parts = static_cast<double>(plan.parts);
   if (const auto ms = engine::estimated_build_ms(timed); ms && engine::is_default(request.builder))
     plan.build_ms = *ms * parts;
@@ -168,6 +181,7 @@ const GpuCard* card_of(const DeviceInfo& info) {
 JobPlan plan_job(const JobRequest& request) {
   JobPlan plan;
   const GpuCard* card = request.card;
+  std::string gpu;  // of this machine
   std::uint32_t shared_bytes = card == nullptr ? 0 : card->shared_bytes;
   const std::uint64_t rows = std::min(request.points, engine::kMostPoints);
   engine::require_shape(rows, request.dims);
@@ -197,7 +211,10 @@ JobPlan plan_job(const JobRequest& request) {
     for (const DeviceInfo& info : available_devices()) {
       if (info.device != build.device) continue;
       plan.memory_bytes = plan.is_gpu ? engine::backend_of(info.device).free_bytes(info.device) : info.memory_bytes;
-      if (plan.is_gpu) card = card_of(info);
+      if (plan.is_gpu) {
+        card = card_of(info);
+        gpu = info.name;
+      }
       if (info.gpu) shared_bytes = info.gpu->shared_bytes;
     }
   }
@@ -214,9 +231,12 @@ JobPlan plan_job(const JobRequest& request) {
   if (plan.is_gpu) {
     const double speed =
         card == nullptr ? 0 : card->gigabytes_per_second / card_named(engine::kMeasuredCard).gigabytes_per_second;
-    estimate_times(request, job, engine::Measured::gpu, speed, plan);
+    const bool is_here = request.card == nullptr;
+    estimate_times(request, job, engine::Measured::gpu, speed, is_here ? own_times(true, gpu) : std::vector<TimedRun>(),
+                   plan);
   } else {
-    estimate_times(request, job, engine::measured_cpu(), available_devices().front().threads, plan);
+    estimate_times(request, job, engine::measured_cpu(), available_devices().front().threads, own_times(false, {}),
+                   plan);
   }
   return plan;
 }

@@ -7,6 +7,7 @@
 #include "engine/kd_tree/kd_tree.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace kith::engine {
 namespace {
@@ -146,9 +147,9 @@ double cost_of(const SearchFigure& figure) {
 }
 
 /// From the figures of searches of this kind alone.
-std::optional<double> search_cost(const TimedJob& job, bool is_self) {
+std::optional<double> search_cost(std::span<const SearchFigure> figures, const TimedJob& job, bool is_self) {
   const SearchFigure *below = nullptr, *above = nullptr;
-  for (const SearchFigure& figure : kSearches) {
+  for (const SearchFigure& figure : figures) {
     if (!fits(figure, job) || figure.is_self != is_self) continue;
     if (figure.k <= job.k && (below == nullptr || figure.k > below->k)) below = &figure;
     if (figure.k >= job.k && (above == nullptr || figure.k < above->k)) above = &figure;
@@ -157,6 +158,29 @@ std::optional<double> search_cost(const TimedJob& job, bool is_self) {
   if (below == nullptr || below == above) return cost_of(*above);
   const double share = static_cast<double>(job.k - below->k) / (above->k - below->k);
   return cost_of(*below) + share * (cost_of(*above) - cost_of(*below));
+}
+
+/// At speed 1. Queries that are the points themselves, or others, if such were not measured.
+std::optional<double> search_ms(std::span<const SearchFigure> figures, const TimedJob& job) {
+  std::optional<double> cost = search_cost(figures, job, job.is_self);
+  if (!cost) cost = search_cost(figures, job, !job.is_self);
+  if (!cost) return {};
+  return *cost * search_work(job.engine, job.points, job.queries);
+}
+
+std::optional<double> build_ms(std::span<const BuildFigure> figures, const TimedJob& job) {
+  for (const BuildFigure& figure : figures) {
+    if (!fits(figure, job)) continue;
+    return figure.ms * figure.threads * build_work(job.engine, job.dims, job.points) /
+           build_work(figure.engine, figure.dims, figure.points);
+  }
+  return {};
+}
+
+/// As it is on the device with all its threads.
+std::optional<double> at_speed(std::optional<double> ms, const TimedJob& job) {
+  if (!ms || job.speed == 0) return {};
+  return *ms / job.speed;
 }
 
 }  // namespace
@@ -172,19 +196,22 @@ std::optional<Measured> measured_cpu() {
 }
 
 std::optional<double> estimated_build_ms(const TimedJob& job) {
-  for (const BuildFigure& figure : kBuilds) {
-    if (!fits(figure, job)) continue;
-    return figure.ms * figure.threads * build_work(job.engine, job.dims, job.points) /
-           build_work(figure.engine, figure.dims, figure.points) / job.speed;
+  std::vector<BuildFigure> own;
+  for (const TimedRun& run : job.own_times) {
+    own.push_back({job.on, run.engine, run.dtype, run.dims, run.points, 1, run.build_ms});
   }
-  return {};
+  const std::optional<double> ms = build_ms(own, job);
+  return ms ? ms : at_speed(build_ms(kBuilds, job), job);
 }
 
 std::optional<double> estimated_search_ms(const TimedJob& job) {
-  std::optional<double> cost = search_cost(job, job.is_self);
-  if (!cost) cost = search_cost(job, !job.is_self);
-  if (!cost) return {};
-  return *cost * search_work(job.engine, job.points, job.queries) / job.speed;
+  std::vector<SearchFigure> own;
+  for (const TimedRun& run : job.own_times) {
+    own.push_back(
+        {job.on, run.engine, run.dtype, run.dims, run.is_self, run.k, run.points, run.queries, 1, run.search_ms});
+  }
+  const std::optional<double> ms = search_ms(own, job);
+  return ms ? ms : at_speed(search_ms(kSearches, job), job);
 }
 
 }  // namespace kith::engine

@@ -5,6 +5,7 @@
 #include "runtime/thread_pool.hpp"
 
 #include <kith/progress.hpp>
+#include <kith/tuning.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -58,13 +59,12 @@ class Worker {
 void parallel_for_workers(std::uint64_t count, const ParallelOptions& options,
                           const std::function<void(std::uint64_t, Worker&)>& task);
 
-/// What a thread must have to do before waking it pays. To wake one takes the caller a system call of some
+/// Threads for `tasks` tasks that take one thread about `nanoseconds_per_task` each: at least 1, at most `threads`. A
+/// thread must have `thread_nanoseconds` to do before waking it pays: that takes the caller a system call of some
 /// microseconds, and some 50 us until it runs on another core.
-inline constexpr double kNanosecondsPerThread = 100'000;
-
-/// Threads for `tasks` tasks that take one thread about `nanoseconds_per_task` each: at least 1, at most `threads`.
 inline int threads_worth(int threads, std::uint64_t tasks, double nanoseconds_per_task) {
-  const double shares = static_cast<double>(tasks) * nanoseconds_per_task / kNanosecondsPerThread;
+  const double shares =
+      static_cast<double>(tasks) * nanoseconds_per_task / static_cast<double>(tuning().thread_nanoseconds);
   const double most = std::min({static_cast<double>(threads), static_cast<double>(tasks), shares});
   return std::max(1, static_cast<int>(most));
 }

@@ -10,8 +10,8 @@
 
 namespace kith::split {
 
-/// From this many records on several threads split a node.
-inline constexpr std::uint64_t kParallelSplit = 1 << 17;
+/// Whether several threads split a node of so many records.
+inline bool is_split_in_parallel(std::uint64_t records) { return records >= tuning().split_records; }
 /// About what splitting a node takes for each of its points.
 inline constexpr double kSplitNanoseconds = 10;
 

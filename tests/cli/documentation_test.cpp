@@ -16,7 +16,7 @@ std::string page(const std::string& name) {
 
 TEST(Documentation, EveryFlagIsOnThePageOfItsCommand) {
   for (const std::string command : {"generate", "info", "plan", "build", "knn", "radius", "box", "classify", "dedupe",
-                                    "select", "convert", "export", "verify", "bench", "completion", "man"}) {
+                                    "select", "convert", "export", "verify", "bench", "tune", "completion", "man"}) {
     SCOPED_TRACE(command);
     const std::string text = page(command);
     ASSERT_FALSE(text.empty());

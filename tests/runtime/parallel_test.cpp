@@ -89,10 +89,11 @@ TEST(Parallel, ALongTaskShowsThatItMoves) {
 constexpr double kLong = 1e9;
 
 TEST(WorthThreads, EachThreadHasEnoughToDo) {
-  EXPECT_EQ(threads_worth(8, 1000, kNanosecondsPerThread), 8);
-  EXPECT_EQ(threads_worth(8, 5, kNanosecondsPerThread), 5);
-  EXPECT_EQ(threads_worth(8, 1000, kNanosecondsPerThread / 400), 2);
-  EXPECT_EQ(threads_worth(8, 1000, kNanosecondsPerThread / 1000), 1);
+  const auto kPerThread = static_cast<double>(tuning().thread_nanoseconds);
+  EXPECT_EQ(threads_worth(8, 1000, kPerThread), 8);
+  EXPECT_EQ(threads_worth(8, 5, kPerThread), 5);
+  EXPECT_EQ(threads_worth(8, 1000, kPerThread / 400), 2);
+  EXPECT_EQ(threads_worth(8, 1000, kPerThread / 1000), 1);
   EXPECT_EQ(threads_worth(8, 1000, 0), 1);
   EXPECT_EQ(threads_worth(8, 0, kLong), 1);
   EXPECT_EQ(threads_worth(1, ~std::uint64_t{0}, kLong), 1);

@@ -32,8 +32,8 @@ inline constexpr double kScanNanoseconds = 1;
 /// `bytes_per_query` is the scratch that a query keeps while its block is scanned.
 inline ScanPlan plan_scan(std::uint64_t queries, std::uint64_t panels, std::uint32_t dims, std::size_t value_bytes,
                           std::uint64_t bytes_per_query, int threads) {
-  constexpr std::uint64_t kQueryCache = 256 << 10;  // packed queries of a block: half of a second-level cache
-  constexpr std::uint64_t kScratch = 64 << 20;      // of one block
+  const std::uint64_t query_cache = tuning().scan_block_bytes;  // packed queries of a block: half of an L2 cache
+  constexpr std::uint64_t kScratch = 64 << 20;                  // of one block
   constexpr std::uint64_t kMostQueries = std::uint64_t{kMostGroups} * kGroup;
   constexpr std::uint64_t kFewestQueries = 64;          // in a block, as long as there are enough for all threads
   constexpr std::uint64_t kTasksPerThread = 4;          // so that no thread waits long for the last one
@@ -47,7 +47,7 @@ inline ScanPlan plan_scan(std::uint64_t queries, std::uint64_t panels, std::uint
   const int useful =
       runtime::threads_worth(runtime::resolve_threads(threads), queries * panels, dims * kScanNanoseconds);
   const std::uint64_t wanted = kTasksPerThread * static_cast<std::uint64_t>(useful);
-  const std::uint64_t by_cache = kQueryCache / (std::uint64_t{dims} * value_bytes + 1);
+  const std::uint64_t by_cache = query_cache / (std::uint64_t{dims} * value_bytes + 1);
   const std::uint64_t by_scratch = kScratch / (bytes_per_query + 1);
   const std::uint64_t by_threads = std::max(kFewestQueries, queries / wanted);
   const std::uint64_t block =

@@ -178,18 +178,18 @@ class KdSearch final : public engine::Searcher<T> {
   /// Whether exact kNN in groups keeps keys instead of candidates.
   static bool has_key_lists(std::uint32_t k) { return sizeof(T) == 4 && k > 0 && k <= KeyLists::kMost; }
 
-  /// Runs `task(number, first group, end)` over all groups.
+  /// Runs `task(number, first group, end)` over all groups, `per_task` of them at a time.
   template <typename Task>
-  static void for_groups(const QueryGroups<T>& groups, std::uint64_t queries, const RunOptions& run, Task&& task) {
-    const std::uint64_t tasks = (groups.size() + kGroupsPerTask - 1) / kGroupsPerTask;
+  static void for_groups(const QueryGroups<T>& groups, std::uint64_t queries, const RunOptions& run, Task&& task,
+                         std::uint64_t per_task = tuning().groups_per_task) {
+    const std::uint64_t tasks = (groups.size() + per_task - 1) / per_task;
     const runtime::ParallelOptions options{.threads = run.threads,
                                            .stage = "searching",
                                            .progress = run.progress,
                                            .units_per_task = tasks == 0 ? 1 : queries / tasks,
                                            .total_units = queries};
-    runtime::parallel_for(tasks, options, [&](std::uint64_t t) {
-      task(t, t * kGroupsPerTask, std::min(groups.size(), (t + 1) * kGroupsPerTask));
-    });
+    runtime::parallel_for(tasks, options,
+                          [&](std::uint64_t t) { task(t, t * per_task, std::min(groups.size(), (t + 1) * per_task)); });
   }
 
   static KdTree<T> make_tree(const engine::BuildRequest<T>& request) {
@@ -372,8 +372,9 @@ ReducedLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::
   if (is_alone(queries)) return radius_alone(queries, bound, most);
   const QueryGroups<T> groups(tree_, queries, run.threads);
   const std::vector<std::uint64_t> alive = this->alive(queries, run.threads);
-  FoundLists<T> found((groups.size() + kGroupsPerTask - 1) / kGroupsPerTask);
-  for_groups(groups, queries.count, run, [&](std::uint64_t task, std::uint64_t first, std::uint64_t end) {
+  const std::uint64_t per_task = tuning().groups_per_task;
+  FoundLists<T> found((groups.size() + per_task - 1) / per_task);
+  const auto find = [&](std::uint64_t task, std::uint64_t first, std::uint64_t end) {
     ListCollector<T> collector(queries.filter, queries.reach(bound));
     QueryGroup<T> group;
     for (std::uint64_t g = first; g < end; ++g) {
@@ -388,7 +389,8 @@ ReducedLists<T> KdSearch<T>::radius(const QueryBatch<T>& queries, T bound, std::
         list.clear();
       }
     }
-  });
+  };
+  for_groups(groups, queries.count, run, find, per_task);
   return found.joined(queries.count, run.threads);
 }
 

@@ -24,8 +24,6 @@ inline constexpr double kNearSides = 0.5;
 inline constexpr std::uint64_t kLeavesNearby = 8;
 /// If the box of both is longer than this many sides, one of them straddles clusters.
 inline constexpr double kStraddlingSides = 8;
-/// Groups of queries that a task takes.
-inline constexpr std::uint64_t kGroupsPerTask = 32;
 /// Nodes without an allowed point are found first if there is a query for every so many leaves.
 inline constexpr std::uint64_t kLeavesPerQuery = 16;
 

@@ -16,10 +16,10 @@ inline constexpr std::uint32_t kFewestDimsForProducts = 5;
 inline constexpr std::uint64_t kFewestPointsForProducts = 1024;
 /// The queries of one block of the filter. There is memory for whole blocks of rows, of points as well.
 inline constexpr std::uint32_t kProductQueries = 256;
-/// Up to so many dims sums in halves are exact enough to filter with, where there are many pairs and a GPU of this
-/// generation at least: two of them are in a register, and a pair that is dismissed costs half an instruction.
+/// Up to so many dims sums in halves are exact enough to filter with, where there are `Tuning::gpu_half_sum_pairs`
+/// pairs and a GPU of this generation at least: two of them are in a register, and a pair that is dismissed costs half
+/// an instruction.
 inline constexpr std::uint32_t kMostDimsForHalfSums = 32;
-inline constexpr std::uint64_t kFewestPairsForHalfSums = std::uint64_t{1} << 29;
 inline constexpr int kOldestForHalfSums = 8;
 /// Products take 16 dims at a time; those beyond the last are zeros.
 inline constexpr std::uint32_t kProductDims = 16;

@@ -42,8 +42,9 @@ inline constexpr std::uint32_t kFewestManyDims = 5, kMostManyDims = 10;
 inline constexpr std::uint32_t kPacketQueries = 32;
 /// Packets take these dims, and trees of at least so many levels: a bottom node has 32 leaves.
 inline constexpr std::uint32_t kFewestPacketDims = 2, kMostPacketDims = 5, kFewestPacketLevels = 5;
-/// Packets pay from so many queries on, if there is one for every few points: queries about as dense as points.
-inline constexpr std::uint64_t kFewestForPackets = 2048, kPointsPerQuery = 8;
+/// Packets pay from `Tuning::gpu_packet_queries` queries on, if there is one for every few points: queries about as
+/// dense as points.
+inline constexpr std::uint64_t kPointsPerQuery = 8;
 /// Leaves of a packet that have names where keys are listed, and bits that name a point of a leaf. In 5 dims there are
 /// more leaves around a packet, and they are fuller.
 constexpr std::uint32_t leaves_of_keys(std::uint32_t dims) { return dims < 5 ? 256 : 512; }

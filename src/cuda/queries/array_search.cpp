@@ -6,11 +6,11 @@
 #include "cuda/runtime/device_points.hpp"
 #include "cuda/runtime/device_scope.hpp"
 #include "cuda/queries/array_queries.hpp"
-#include "cuda/queries/tuning.hpp"
 #include "cuda/primitives/sum_counts.hpp"
 #include "cuda/primitives/widen_numbers.hpp"
 
 #include <kith/error.hpp>
+#include <kith/tuning.hpp>
 
 #include <fmt/format.h>
 
@@ -65,7 +65,7 @@ typename ArraySearch<T>::Prepared ArraySearch<T>::prepare(const engine::QueryBat
   if (queries.is_self()) return prepared;
   prepared.source.rows = prepared.rows.data();
   prepared.source.row_stride = engine_.dims();
-  if (queries.count < kFewestOrdered || !engine_.wants_order()) return prepared;
+  if (queries.count < tuning().gpu_ordered_queries || !engine_.wants_order()) return prepared;
   prepared.order = DeviceBuffer<std::uint32_t>(queries.count, stream);
   engine_.order_queries(prepared.source.rows, prepared.source.row_stride, queries.count, prepared.order.data(), stream);
   prepared.source.chosen = prepared.order.data();

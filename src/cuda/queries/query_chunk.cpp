@@ -1,10 +1,11 @@
 // See query_chunk.hpp.
 #include "cuda/queries/query_chunk.hpp"
 
-#include "cuda/queries/tuning.hpp"
 #include "cuda/runtime/staging.hpp"
 #include "runtime/large_buffer.hpp"
 #include "runtime/parallel.hpp"
+
+#include <kith/tuning.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -54,7 +55,8 @@ QueryChunk<T>::QueryChunk(const SearchEngine<T>& engine, const engine::QueryBatc
     : engine_(engine), batch_(batch), stream_(stream) {
   const bool is_whole = most >= batch.count;
   if (!batch.is_self()) rows_ = DeviceBuffer<T>(most * engine.dims(), stream);
-  if (batch.is_self() ? !is_whole && engine.wants_chosen() : most >= kFewestOrdered && engine.wants_order())
+  if (batch.is_self() ? !is_whole && engine.wants_chosen()
+                      : most >= tuning().gpu_ordered_queries && engine.wants_order())
     chosen_ = DeviceBuffer<std::uint32_t>(most + 1, stream);
   if (batch.filter.below != nullptr) below_ = DeviceBuffer<std::uint32_t>(most, stream);
   if (batch.bounds != nullptr) bounds_ = DeviceBuffer<T>(most, stream);
@@ -84,7 +86,7 @@ void QueryChunk<T>::take(std::uint64_t first, std::uint64_t end, const engine::R
   copy_rows_to_device(rows_.data(), batch_.row(first), batch_.row_stride, engine_.dims(), count, stream_, run);
   source_.rows = rows_.data();
   source_.row_stride = engine_.dims();
-  if (chosen_.size() > 0 && count >= kFewestOrdered) {
+  if (chosen_.size() > 0 && count >= tuning().gpu_ordered_queries) {
     engine_.order_queries(source_.rows, source_.row_stride, count, chosen_.data(), stream_);
     source_.chosen = chosen_.data();
   }

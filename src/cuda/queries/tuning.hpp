@@ -8,8 +8,6 @@ namespace kith::cuda {
 /// Up to this many queries are searched where they lie, in pinned host memory. Engines that read rows again and again
 /// first copy those of so few.
 inline constexpr std::uint64_t kMostInHostMemory = 1024;
-/// Fewer queries than this are not worth putting into order.
-inline constexpr std::uint64_t kFewestOrdered = 4096;
 
 /// Lists of up to this many neighbours lie in the lanes of a warp. Longer ones have at least kShortestList places, in
 /// shared memory if a warp takes no more than kSharedPerWarp of it, else for so many blocks per processor.

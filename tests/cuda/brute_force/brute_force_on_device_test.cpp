@@ -9,6 +9,7 @@
 #include <kith/device_search.hpp>
 #include <kith/error.hpp>
 #include <kith/index.hpp>
+#include <kith/tuning.hpp>
 
 #include <gtest/gtest.h>
 
@@ -106,7 +107,7 @@ TEST_F(SmallBruteForceOnDevice, ManyPairsOfFewDimsEqualTheCpu) {
   for (const std::uint32_t dims : {9u, 20u}) {
     const PointSet points = nasty_points(NastyShape::uniform, DType::f32, kPoints, dims, random);
     const PointSet queries =
-        nasty_points(NastyShape::uniform, DType::f32, cuda::kFewestPairsForHalfSums / kPoints, dims, random);
+        nasty_points(NastyShape::uniform, DType::f32, Tuning{}.gpu_half_sum_pairs / kPoints, dims, random);
     const OnBoth both(points.view());
     WorkTimes times;
     expect_same(both.cpu.knn(queries.view(), 9), both.gpu.knn(queries.view(), 9, {.times = &times}));

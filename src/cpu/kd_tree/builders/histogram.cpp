@@ -52,7 +52,7 @@ class Histogram {
 
     T split(std::uint32_t, std::uint64_t begin, std::uint64_t middle, std::uint64_t end, std::uint32_t d, const T*) {
       Record* all = this->records;
-      return this->threads > 1 && end - begin >= split::kParallelSplit
+      return this->threads > 1 && split::is_split_in_parallel(end - begin)
                  ? split::split_in_parallel<T>(this->access, all + begin, all + middle, all + end, d, keys,
                                                this->threads)
                  : split::split_records<T>(this->access, all + begin, all + middle, all + end, d, keys);

@@ -70,7 +70,7 @@ struct RecordNodes {
     const Record* first = records + begin;
     const std::uint64_t count = end - begin;
     const std::uint64_t parts =
-        threads > 1 && count >= split::kParallelSplit ? 4 * static_cast<std::uint64_t>(threads) : 1;
+        threads > 1 && split::is_split_in_parallel(count) ? 4 * static_cast<std::uint64_t>(threads) : 1;
     std::vector<T> boxes(parts * 2 * dims);
     const auto span_part = [&](std::uint64_t part) {
       T* own = boxes.data() + part * 2 * dims;

@@ -60,7 +60,7 @@ void select_record(const Access& access, typename Access::Record* first, typenam
       if (last - first <= kQuickselectRecords) return quickselect<T>(access, first, middle, last, d);
       const Quantised<T> digit{low, bits > kSelectBits ? bits - kSelectBits : 0};
       const auto count = static_cast<std::uint64_t>(last - first);
-      const bool is_shared = threads > 1 && count >= split::kParallelSplit;
+      const bool is_shared = threads > 1 && split::is_split_in_parallel(count);
       const split::Parts parts{count, is_shared ? 4 * static_cast<std::uint64_t>(threads) : 1};
       counts.assign(parts.parts << kSelectBits, 0);
       const auto count_part = [&](std::uint64_t part) {

@@ -143,7 +143,7 @@ class TreeFrame {
   template <typename SplitOne>
   void for_nodes(std::uint32_t level, const SplitOne& split_one) const {
     const std::uint64_t nodes = std::uint64_t{1} << level;
-    const bool are_large = geometry().points >> level >= split::kParallelSplit;
+    const bool are_large = split::is_split_in_parallel(geometry().points >> level);
     if (are_large && nodes < 2 * static_cast<std::uint64_t>(threads_)) {
       for (std::uint64_t j = 0; j < nodes; ++j) split_one(j, threads_);
     } else {

@@ -14,6 +14,7 @@
 #include "cuda/primitives/sum_counts.hpp"
 
 #include <kith/error.hpp>
+#include <kith/tuning.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -80,7 +81,7 @@ void scan_knn(const ScannedPoints<T>& points, const KnnRequest<T>& asked, Select
   const std::uint64_t count = request.queries.count;
   ScannedPoints<T> scanned = points;
   if (rounds.ends.size() == 1) scanned.product = {};
-  if (rounds.ends.size() == 1 || count < kFewestPairsForHalfSums / points.points.count) scanned.half_sums = {};
+  if (rounds.ends.size() == 1 || count < tuning().gpu_half_sum_pairs / points.points.count) scanned.half_sums = {};
   const bool filters = scanned.product.values != nullptr;
   const std::uint64_t per_query =
       KnnScratch<T>(kProductQueries, rounds.capacity, filters, points.points.dims).bytes / kProductQueries;

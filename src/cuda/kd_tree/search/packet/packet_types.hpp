@@ -6,6 +6,8 @@
 #include "cuda/kd_tree/search/wide_tree.hpp"
 #include "cuda/kd_tree/tuning.hpp"
 
+#include <kith/tuning.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -100,7 +102,7 @@ const char* why_no_packets(const SearchTree<T>& tree, const SearchMetric<T>& met
   if (most < kFewestPerLeaf || most > most_per_leaf_of(tree.dims)) return "the leaves are too small or too large";
   if (geometry.levels < kFewestPacketLevels) return "there are too few points";
   if (queries.chosen_count != nullptr) return "the device chooses the queries";
-  if (queries.count < kFewestForPackets) return "there are too few queries";
+  if (queries.count < tuning().gpu_packet_queries) return "there are too few queries";
   if (queries.count < geometry.points / kPointsPerQuery) return "there is fewer than one query for 8 points";
   const bool fits = geometry.points < std::uint64_t{1} << 31 && queries.count < std::uint64_t{1} << 32;
   return fits ? nullptr : "there are too many points or queries";

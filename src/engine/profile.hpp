@@ -1,0 +1,20 @@
+// What the choice of an engine asks of the profile in use.
+#pragma once
+
+#include <kith/profile.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace kith::engine {
+
+/// Throws what reading the profile that KITH_PROFILE names has thrown.
+void require_profile();
+
+/// Takes the values that the profile in use has for this GPU, or else the built-in ones.
+void take_gpu_values(const std::string& gpu);
+
+/// The least `gpu_points` that any GPU of the profile has; for fewer points no GPU need be looked for.
+std::uint64_t fewest_gpu_points();
+
+}  // namespace kith::engine
