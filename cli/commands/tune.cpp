@@ -16,8 +16,11 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <thread>
 #include <utility>
 
 namespace kith::cli {
@@ -81,6 +84,11 @@ std::string checked_path(const std::string& out) {
 int run_tune(const TuneFlags& flags) {
   const std::string path = checked_path(flags.out);
   require_own_files({{"--out", path}}, {flags.data});
+  const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+  if (double load = 0; getloadavg(&load, 1) == 1 && load > 0.5 * threads) {
+    flags.output.note(fmt::format("the machine is busy (load {:.1f}, {}); measure again when it does nothing else",
+                                  load, counted(threads, "thread")));
+  }
   TerminalProgress progress(flags.output.quiet);
   TuneRequest request{work_device(flags.device), static_cast<double>(flags.seconds), {}};
   if (!flags.data.empty()) request.data = read_input(flags.data, {}, flags.output, progress.callback()).points;

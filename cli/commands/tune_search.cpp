@@ -22,9 +22,9 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 /// A value must take this share of the built-in one's time or less, by the minima of all rounds and in most rounds; in
-/// no single piece of work may it take longer by as much.
+/// no single piece of work may it take longer by as much. Of the rounds it may lose one in six.
 constexpr double kClearly = 0.97;
-constexpr std::size_t kFewestRounds = 5;
+constexpr std::size_t kFewestRounds = 7, kRoundsPerLoss = 6;
 /// A k like many.
 constexpr std::uint32_t kNeighbors = 8;
 
@@ -151,17 +151,17 @@ Trial Bench::presort_points() const {
 }
 
 Trial Bench::tree_points() const {
-  Trial trial{"tree_points", around(1000, 3), {}};
-  for (const std::uint64_t count : {180, 350, 700, 1400, 2800, 5600}) {
+  Trial trial{"tree_points", around(1000, 4), {}};
+  for (const std::uint64_t count : {90, 180, 350, 700, 1400, 2800, 5600}) {
     trial.work.push_back(build_and_search(points(count, tree_dims()), queries(6000, tree_dims())));
   }
   return trial;
 }
 
 Trial Bench::scanned_coordinates() const {
-  Trial trial{"scanned_coordinates", around(6000, 3), {}};
+  Trial trial{"scanned_coordinates", around(6000, 4), {}};
   const Points set = points(20000, tree_dims());
-  for (const std::uint64_t coordinates : {1100, 2100, 4300, 8500, 17000}) {
+  for (const std::uint64_t coordinates : {540, 1100, 2100, 4300, 8500, 17000}) {
     trial.work.push_back(build_and_search(set, queries(coordinates / tree_dims(), tree_dims())));
   }
   return trial;
@@ -347,6 +347,12 @@ class Tuner {
     for (const double ms : times) all += ms;
     return all;
   }
+  static bool is_slower_anywhere(const Times& times, const Times& than) {
+    for (std::size_t w = 0; w < times.size(); ++w) {
+      if (times[w] * kClearly > than[w]) return true;
+    }
+    return false;
+  }
   bool wins(const Trial& trial, const TunedValue& value, std::uint64_t number, double until_ms, Finding& finding);
 
   double limit_ms_;
@@ -381,12 +387,11 @@ bool Tuner::wins(const Trial& trial, const TunedValue& value, std::uint64_t numb
     ratios.push_back(after / before);
   }
   if (ratios.size() < kFewestRounds) return false;
-  std::nth_element(ratios.begin(), ratios.begin() + ratios.size() / 2, ratios.end());
+  std::sort(ratios.begin(), ratios.end());
   finding.before_ms = finding.after_ms = sum(built_in);
-  for (std::size_t w = 0; w < other.size(); ++w) {
-    if (other[w] * kClearly > built_in[w]) return false;
-  }
-  if (sum(other) > kClearly * sum(built_in) || ratios[ratios.size() / 2] > kClearly) return false;
+  if (is_slower_anywhere(other, built_in) || sum(other) > kClearly * sum(built_in)) return false;
+  if (ratios[ratios.size() / 2] > kClearly || ratios[ratios.size() - 1 - ratios.size() / kRoundsPerLoss] >= 1)
+    return false;
   finding.after_ms = sum(other);
   return true;
 }
@@ -401,15 +406,16 @@ Finding Tuner::run(const Trial& trial, double share) {
   } while (watch_.milliseconds() - start_ms < share_ms / 2 && left_ms() > 0);
   if (left_ms() <= 0) return finding;
 
+  const auto built_in = std::find(trial.values.begin(), trial.values.end(), finding.tuned) - trial.values.begin();
   // The least product of all times: each piece of work counts alike.
-  const auto score = [](const Times& all) {
+  const auto score = [&](const Times& all) {
+    if (is_slower_anywhere(all, times[built_in])) return kNever;
     double logarithms = 0;
     for (const double ms : all) logarithms += std::log(ms);
     return logarithms;
   };
   const auto best =
       std::min_element(times.begin(), times.end(), [&](const Times& a, const Times& b) { return score(a) < score(b); });
-  const auto built_in = std::find(trial.values.begin(), trial.values.end(), finding.tuned) - trial.values.begin();
   finding.before_ms = finding.after_ms = sum(times[built_in]);
   const std::uint64_t candidate = trial.values[best - times.begin()];
   if (candidate != finding.tuned && wins(trial, value, candidate, start_ms + share_ms, finding)) {

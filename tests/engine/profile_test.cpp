@@ -147,7 +147,8 @@ TEST_F(ProfileTest, EveryRangeIsChecked) {
     EXPECT_THROW(use_tuning(values), UsageError);
     if (value.is_gpu) continue;
     const std::string name = "\"" + std::string(value.name) + "\": ";
-    for (const std::string number : {"-1", "1.5", "\"7\"", "null", std::to_string(value.most + 1).c_str()}) {
+    const std::string beyond = std::to_string(value.most + 1);
+    for (const std::string& number : std::vector<std::string>{"-1", "1.5", "\"7\"", "null", beyond}) {
       EXPECT_PRED2(holds, thrown_message<CorruptFile>([&] { use_profile(device(name + number)); }), "it must be");
     }
     use_profile(device(name + std::to_string(value.most)));
