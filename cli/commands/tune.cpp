@@ -84,14 +84,19 @@ std::string checked_path(const std::string& out) {
 int run_tune(const TuneFlags& flags) {
   const std::string path = checked_path(flags.out);
   require_own_files({{"--out", path}}, {flags.data});
+  TerminalProgress progress(flags.output.quiet);
+  TuneRequest request{work_device(flags.device), static_cast<double>(flags.seconds), {}};
+  if (!flags.data.empty()) {
+    io::ReadOptions read;
+    read.dtype = DType::f32;
+    request.data = read_input(flags.data, read, flags.output, progress.callback()).points;
+    progress.erase();
+  }
   const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   if (double load = 0; getloadavg(&load, 1) == 1 && load > 0.5 * threads) {
     flags.output.note(fmt::format("the machine is busy (load {:.1f}, {}); measure again when it does nothing else",
                                   load, counted(threads, "thread")));
   }
-  TerminalProgress progress(flags.output.quiet);
-  TuneRequest request{work_device(flags.device), static_cast<double>(flags.seconds), {}};
-  if (!flags.data.empty()) request.data = read_input(flags.data, {}, flags.output, progress.callback()).points;
   const Tuned tuned = tune(request, progress);
   progress.erase();
   write_to_profile(path, tuned.profile);
@@ -124,7 +129,8 @@ Command tune_command() {
   command.groups = {
       {"What to measure",
        {work_device_flag(flags->device),
-        {"--data", "FILE", "measure with these points, where their number of dimensions fits; uniform ones by default",
+        {"--data", "FILE",
+         "measure with these points, where their dimensions fit and there are enough; uniform ones by default",
          &flags->data},
         whole_flag("--seconds", "S", "how long it may take, 1 to 3600; 60 by default", flags->seconds, 1,
                    kMostSeconds)}},

@@ -20,7 +20,7 @@ class TuneCommand : public CommandTest {
     return RunningCommand(settings).finish();
   }
   std::string points() const {
-    EXPECT_EQ(run({"generate", "uniform", "-n", "3000", "-d", "2", "--out", path("points.npy"), "--quiet"}).code, 0);
+    EXPECT_EQ(run({"generate", "-n", "3000", "-d", "2", "--out", path("points.npy"), "--quiet"}).code, 0);
     return path("points.npy");
   }
   /// With the least, or the most, of all values that a CPU has.
