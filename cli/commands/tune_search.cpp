@@ -345,7 +345,8 @@ class Tuner {
  private:
   using Times = std::vector<double>;  ///< of each piece of work
 
-  /// Lowers `best` to what each piece of work takes now, and returns the sum; without limit when the time is over.
+  /// Lowers `best` to what each piece of work takes now, and returns the sum; without limit when the trial's time is
+  /// over.
   double measure(const Trial& trial, const TunedValue& value, std::uint64_t number, Times& best) const;
   static double sum(const Times& times) {
     double all = 0;
@@ -360,7 +361,10 @@ class Tuner {
   }
   bool wins(const Trial& trial, const TunedValue& value, std::uint64_t number, double until_ms, Finding& finding);
 
+  bool is_over() const { return watch_.milliseconds() >= end_ms_; }
+
   double limit_ms_;
+  double end_ms_ = 0;  ///< of the trial that runs, at the latest
   Stopwatch watch_;
   ProgressCallback report_;
   Tuning found_;
@@ -372,7 +376,7 @@ double Tuner::measure(const Trial& trial, const TunedValue& value, std::uint64_t
   use_tuning(values);
   double all = 0;
   for (std::size_t w = 0; w < trial.work.size(); ++w) {
-    if (left_ms() <= 0) return kNever;
+    if (is_over()) return kNever;
     const double ms = trial.work[w]();
     best[w] = std::min(best[w], ms);
     all += ms;
@@ -388,7 +392,7 @@ bool Tuner::wins(const Trial& trial, const TunedValue& value, std::uint64_t numb
   while (ratios.size() < kFewestRounds || watch_.milliseconds() < until_ms) {
     const double before = measure(trial, value, finding.built_in(), built_in);
     const double after = measure(trial, value, number, other);
-    if (left_ms() <= 0) break;
+    if (is_over()) break;
     ratios.push_back(after / before);
   }
   if (ratios.size() < kFewestRounds) return false;
@@ -405,11 +409,12 @@ Finding Tuner::run(const Trial& trial, double share) {
   const TunedValue& value = value_named(trial.name);
   Finding finding{&value, Tuning{}.*value.member, 0, 0};
   const double start_ms = watch_.milliseconds(), share_ms = left_ms() * share;
+  end_ms_ = start_ms + std::min(2 * share_ms, left_ms());  // rounds that have begun may take some of the next share
   std::vector<Times> times(trial.values.size(), Times(trial.work.size(), kNever));
   do {
     for (std::size_t v = 0; v < trial.values.size(); ++v) measure(trial, value, trial.values[v], times[v]);
-  } while (watch_.milliseconds() - start_ms < share_ms / 2 && left_ms() > 0);
-  if (left_ms() <= 0) return finding;
+  } while (watch_.milliseconds() - start_ms < share_ms / 2 && !is_over());
+  if (is_over()) return finding;
 
   const auto built_in = std::find(trial.values.begin(), trial.values.end(), finding.tuned) - trial.values.begin();
   // The least product of all times: each piece of work counts alike.
