@@ -148,6 +148,22 @@ Flag threads_flag(std::function<void(int)> take) {
           }};
 }
 
+std::uint64_t& memory_given() {
+  static std::uint64_t bytes = 0;
+  return bytes;
+}
+
+Flag memory_flag() {
+  return {
+      "--memory", "BYTES",
+      "take at most this much memory of the device: 500MB, 16GiB, 4G. Work is done in smaller chunks, or refused with "
+      "the number of bytes that it needs; on the CPU points and queries count",
+      [](const std::string& value) { memory_given() = parse_bytes("--memory", value); }};
+}
+
+std::uint64_t bytes_of(PointView points) { return points.rows() * points.dims() * size_of(points.dtype()); }
+std::uint64_t bytes_of(SequenceView sequences) { return sequences.item_count() * 4 + sequences.size() * 8; }
+
 Flag seed_flag(std::uint64_t& seed, const std::string& text) {
   return {"--seed", "S", text, [&seed](const std::string& value) {
             seed = parse_whole("--seed", value, 0, std::numeric_limits<std::uint64_t>::max());

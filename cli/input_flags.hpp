@@ -7,6 +7,7 @@
 #include <kith/index_file.hpp>
 #include <kith/io/read_points.hpp>
 #include <kith/progress.hpp>
+#include <kith/sequence_set.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -29,6 +30,13 @@ Flag dtype_flag(const std::string& text, std::function<void(DType)> take);
 
 /// The flag --threads.
 Flag threads_flag(std::function<void(int)> take);
+
+/// --memory. It is in `memory_given`, 0 if it was not given, and the limit of all that the command does.
+Flag memory_flag();
+std::uint64_t& memory_given();
+/// What points and sequences take in memory.
+std::uint64_t bytes_of(PointView points);
+std::uint64_t bytes_of(SequenceView sequences);
 
 /// The flag --seed.
 Flag seed_flag(std::uint64_t& seed, const std::string& text);

@@ -64,6 +64,7 @@ PreparedSearch<Source>::PreparedSearch(const SearchFlags& flags, TerminalProgres
     radii_ = read_query_radii(flags.radius_path, query_count_, flags.output, progress.callback());
   }
   read_ms_ = read_watch.milliseconds();
+  held_.emplace(0, source_.bytes());
   stop_if_interrupted();
   check(query_count_, source_.dtype());
 

@@ -8,6 +8,7 @@
 
 #include <kith/index.hpp>
 #include <kith/index_file.hpp>
+#include <kith/memory_limit.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -30,7 +31,8 @@ struct SourceInput {
 /// The index, built from POINTS or loaded from a file, and the queries. A `Source` (sources.hpp) has
 /// - `Index`, and `require_flags(input, is_index)`, which throws UsageError for flags that mean nothing here;
 /// - `read_points(input)`, or for an index file `require_fitting(input, facts)`; after either one `rows()`, `dtype()`;
-/// - `read_queries(input)` and then `queries()`, `query_count()`; not called where the points are the queries;
+/// - `read_queries(input)` and then `queries()`, `query_count()`, `bytes()` of all that was read; not called where the
+/// points are the queries;
 /// - `build(input, options)`, and `take_columns(input, index)` of an index that was loaded;
 /// - `add_facts(report, index)` and `add_skipped(report, index)` for JSON, `skipped_text(index)`.
 template <typename Source>
@@ -69,6 +71,7 @@ class PreparedSearch {
 
  private:
   const SearchFlags& flags_;
+  std::optional<MemoryLimit> held_;  ///< of points and queries
   bool is_loaded_;
   ResultColumns columns_;
   Source source_;

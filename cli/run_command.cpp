@@ -3,6 +3,7 @@
 
 #include "commands/all_commands.hpp"
 #include "help_text.hpp"
+#include "input_flags.hpp"
 #include "option_words.hpp"
 #include "parse_command_line.hpp"
 #include "printable.hpp"
@@ -10,6 +11,7 @@
 #include "suggestion.hpp"
 
 #include <kith/error.hpp>
+#include <kith/memory_limit.hpp>
 #include <kith/version.hpp>
 
 #include <fmt/format.h>
@@ -53,10 +55,12 @@ int run(const std::vector<std::string>& words) {
     return 0;
   }
   const Command& command = command_called(commands, words[0]);
+  memory_given() = 0;
   if (!parse_words(command, {words.begin() + 1, words.end()})) {
     write_to_stdout(help_of(command));
     return 0;
   }
+  const MemoryLimit limit(memory_given());
   return command.run();
 }
 

@@ -181,6 +181,7 @@ FlagGroup search_flags(SearchFlags& flags) {
            device_flag(flags.build.device),
            threads_flag(
                [&flags](int threads) { flags.search.threads = flags.build.threads = flags.read.threads = threads; }),
+           memory_flag(),
            any_metric_flag(flags.build.metric, flags.sequences, &flags.metric_given),
            metric_params_flag(flags.build.metric_params),
            {"--squared", "", "l2: report squared distances", &flags.search.squared},

@@ -28,6 +28,7 @@ class PointSource {
   DType dtype() const { return dtype_; }
   PointView queries() const { return queries_; }
   std::uint64_t query_count() const { return queries_.rows(); }
+  std::uint64_t bytes() const { return points_.points.bytes() + bytes_of(queries_); }
 
   Index build(const SourceInput& input, const BuildOptions& options) const;
   void take_columns(const SourceInput& input, const Index& index) const;
@@ -78,6 +79,7 @@ class BitSource : public ObjectSource {
   void read_queries(const SourceInput& input);
   BitView queries() const { return queries_.view(); }
   std::uint64_t query_count() const { return queries_.rows; }
+  std::uint64_t bytes() const { return points_.bytes.size() + queries_.bytes.size(); }
 
   BitIndex build(const SourceInput& input, const BuildOptions& options);
   void take_columns(const SourceInput&, const BitIndex&) const {}  // rows of bits have none
@@ -99,6 +101,7 @@ class SequenceSource : public ObjectSource {
   void read_queries(const SourceInput& input);
   SequenceView queries() const { return queries_.view(); }
   std::uint64_t query_count() const { return queries_.sequences.size(); }
+  std::uint64_t bytes() const { return bytes_of(points_.view()) + bytes_of(queries_.view()); }
 
   SequenceIndex build(const SourceInput& input, const BuildOptions& options);
   void take_columns(const SourceInput& input, const SequenceIndex& index) const;

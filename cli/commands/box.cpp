@@ -124,7 +124,7 @@ Command box_command() {
        {engine_flag(search.build.engine), device_flag(search.build.device), threads_flag([&search](int threads) {
           search.search.threads = search.build.threads = search.read.threads = threads;
         }),
-        skip_nonfinite_flag(search), leaf_size_flag(search.build), split_flag(search.build),
+        memory_flag(), skip_nonfinite_flag(search), leaf_size_flag(search.build), split_flag(search.build),
         table_points_flag(search)}},
       input_flags(search.read),
       query_flags(search.query),

@@ -18,6 +18,7 @@
 #include <kith/error.hpp>
 #include <kith/index.hpp>
 #include <kith/index_file.hpp>
+#include <kith/memory_limit.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -90,6 +91,7 @@ int run_build(const BuildFlags& flags) {
   times.read_ms = read_watch.milliseconds();
   stop_if_interrupted();
 
+  const MemoryLimit held(0, bytes_of(file.view()));
   StageClock copies("copying", progress.callback());
   BuildOptions options = flags.build;
   options.progress = copies.callback();
@@ -148,6 +150,7 @@ Command build_command() {
         period_flag(flags->axes, flags->build.period),
         device,
         threads_flag([flags](int threads) { flags->build.threads = flags->read.threads = threads; }),
+        memory_flag(),
         {"--skip-nonfinite", "", "skip rows with NaN, infinity or missing values; other rows keep their numbers",
          [flags](const std::string&) { flags->build.skip_nonfinite = flags->read.missing_as_nan = true; }},
         json_flag(flags->output, "print a report as JSON"),

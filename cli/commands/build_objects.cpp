@@ -12,6 +12,7 @@
 #include <kith/bit_index.hpp>
 #include <kith/error.hpp>
 #include <kith/io/read_bits.hpp>
+#include <kith/memory_limit.hpp>
 #include <kith/sequence_index.hpp>
 
 #include <fmt/format.h>
@@ -81,6 +82,7 @@ int build_bits(const BuildFlags& flags, TerminalProgress& progress) {
   const io::BitFile file = io::read_bits(flags.points_path, progress.callback());
   times.read_ms = read_watch.milliseconds();
   stop_if_interrupted();
+  const MemoryLimit held(0, file.bytes.size());
   const BitIndex index = BitIndex::build(file.view(), {.engine = flags.build.engine,
                                                        .device = flags.build.device,
                                                        .leaf_size = flags.build.leaf_size,
@@ -111,6 +113,7 @@ int build_sequences(const BuildFlags& flags, TerminalProgress& progress) {
   stop_if_interrupted();
   // Who saves an index means to search it often.
   const Engine engine = flags.build.engine == Engine::automatic ? Engine::cover_tree : flags.build.engine;
+  const MemoryLimit held(0, bytes_of(file.view()));
   const SequenceIndex index = SequenceIndex::build(file.view(), metric,
                                                    {.engine = engine,
                                                     .device = flags.build.device,

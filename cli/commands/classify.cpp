@@ -4,6 +4,7 @@
 #include "commands/classify_report.hpp"
 #include "commands/classify_flags.hpp"
 #include "commands/classify_input.hpp"
+#include "input_flags.hpp"
 #include "interrupt.hpp"
 #include "named_rows.hpp"
 #include "physical_memory.hpp"
@@ -16,6 +17,7 @@
 #include <kith/apps/classify.hpp>
 #include <kith/apps/regress.hpp>
 #include <kith/error.hpp>
+#include <kith/memory_limit.hpp>
 
 #include <fmt/format.h>
 
@@ -109,6 +111,7 @@ int run_classify(const ClassifyFlags& flags) {
   check_classify_flags(flags);
   TerminalProgress progress(flags.output.quiet);
   const ClassifyInput input = read_classify_input(flags, progress);
+  const MemoryLimit held(0, bytes_of(input.points) + bytes_of(input.queries));
   ClassifyWork work;
   work.k = flags.k.value_or(kUsualK);
   if (flags.range) choose_k(flags, input, progress, work);

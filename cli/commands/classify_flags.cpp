@@ -101,7 +101,7 @@ FlagGroup search_flag_group(ClassifyFlags& flags) {
   return {"Searching",
           {engine_flag(flags.neighbors.engine), device_flag(flags.neighbors.device),
            threads_flag([&flags](int threads) { flags.neighbors.threads = flags.read.threads = threads; }),
-           metric_flag(flags.neighbors.metric), metric_params_flag(flags.neighbors.metric_params)}};
+           memory_flag(), metric_flag(flags.neighbors.metric), metric_params_flag(flags.neighbors.metric_params)}};
 }
 
 FlagGroup result_flag_group(ClassifyFlags& flags) {

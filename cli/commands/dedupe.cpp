@@ -20,6 +20,7 @@
 
 #include <kith/apps/dedupe.hpp>
 #include <kith/error.hpp>
+#include <kith/memory_limit.hpp>
 #include <kith/io/row_map_file.hpp>
 #include <kith/io/write_points.hpp>
 
@@ -169,6 +170,7 @@ int run_dedupe(DedupeFlags flags) {
           ? "points come in order; each stays unless a kept one is within the tolerance, found by searches of the index"
           : "rows with equal hashes are compared; -0 equals +0");
   flags.output.explanation(fmt::format("device {}", flags.device().name()));
+  const MemoryLimit held(0, bytes_of(file.view()));
   work.deduped = apps::dedupe(file.view(), flags.options);
   work.dedupe_ms = dedupe_watch.milliseconds();
   stop_if_interrupted();
@@ -204,7 +206,8 @@ FlagGroup rule_flags(DedupeFlags& flags) {
            {"--skip-nonfinite", "", "skip rows with NaN, infinity or missing values",
             [&flags](const std::string&) { flags.options.skip_nonfinite = flags.read.missing_as_nan = true; }},
            work_device_flag(flags.options.device),
-           threads_flag([&flags](int threads) { flags.options.threads = flags.read.threads = threads; })}};
+           threads_flag([&flags](int threads) { flags.options.threads = flags.read.threads = threads; }),
+           memory_flag()}};
 }
 
 FlagGroup file_flags(DedupeFlags& flags) {

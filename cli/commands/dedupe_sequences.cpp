@@ -1,6 +1,7 @@
 // See dedupe_sequences.hpp.
 #include "commands/dedupe_sequences.hpp"
 
+#include "input_flags.hpp"
 #include "interrupt.hpp"
 #include "readable.hpp"
 #include "standard_output.hpp"
@@ -11,6 +12,7 @@
 #include <kith/error.hpp>
 #include <kith/io/row_map_file.hpp>
 #include <kith/io/write_sequences.hpp>
+#include <kith/memory_limit.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -66,6 +68,7 @@ int dedupe_sequences(const SequenceDedupe& work, const SequenceFlags& flags, con
   options.metric = metric;
   options.threads = work.threads;
   options.progress = progress.callback();
+  const MemoryLimit held(0, bytes_of(sequences.compared()));
   const apps::Deduped deduped = apps::dedupe(sequences.compared(), options);
   const double dedupe_ms = dedupe_watch.milliseconds();
   stop_if_interrupted();

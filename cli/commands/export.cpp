@@ -16,6 +16,7 @@
 #include <kith/apps/tree_export.hpp>
 #include <kith/error.hpp>
 #include <kith/io/tree_file.hpp>
+#include <kith/memory_limit.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -43,6 +44,7 @@ struct ExportFlags {
 using Tree = std::variant<apps::NodeTable, apps::InOrderTree>;
 
 Tree make_tree(const ExportFlags& flags, PointView points) {
+  const MemoryLimit held(0, bytes_of(points));
   if (flags.layout == "nodes") return apps::export_node_table(points, flags.options);
   return apps::export_in_order(points, flags.options);
 }
@@ -128,7 +130,8 @@ FlagGroup tree_flags(ExportFlags& flags) {
            {"--skip-nonfinite", "", "skip rows with NaN, infinity or missing values; other rows keep their numbers",
             [&flags](const std::string&) { flags.options.skip_nonfinite = flags.read.missing_as_nan = true; }},
            work_device_flag(flags.options.device),
-           threads_flag([&flags](int threads) { flags.options.threads = flags.read.threads = threads; })}};
+           threads_flag([&flags](int threads) { flags.options.threads = flags.read.threads = threads; }),
+           memory_flag()}};
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include <kith/index_file.hpp>
 #include <kith/io/neighbors_file.hpp>
 #include <kith/io/tree_file.hpp>
+#include <kith/memory_limit.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -110,6 +111,7 @@ std::string checked_text(const VerifyFlags& flags, const Found& found, const app
 
 apps::Verdict check(const VerifyFlags& flags, const Found& found, const Bound& bound, PointView points,
                     PointView queries) {
+  const MemoryLimit held(0, bytes_of(points) + bytes_of(queries));
   if (const auto* radius = std::get_if<double>(&bound)) {
     return apps::verify_neighbors(std::get<NeighborLists>(found), *radius, points, queries, flags.options);
   }
@@ -287,6 +289,7 @@ Command verify_command() {
                          flags->device = device;
                        }},
                       threads_flag([flags](int threads) { flags->options.threads = flags->read.threads = threads; }),
+                      memory_flag(),
                       json_flag(flags->output, "print the verdict as JSON"),
                       quiet_flag(flags->output),
                       explain_flag(flags->output, "print to standard error what was read")}},

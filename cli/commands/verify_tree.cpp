@@ -11,6 +11,7 @@
 #include <kith/apps/verify_tree.hpp>
 #include <kith/error.hpp>
 #include <kith/io/tree_file.hpp>
+#include <kith/memory_limit.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -35,6 +36,7 @@ int verify_tree_file(const std::string& tree_path, const std::string& points_pat
 
   const Stopwatch check_watch;
   const apps::VerifyTreeOptions options{read.threads, device, progress.callback()};
+  const MemoryLimit held(0, bytes_of(points.view()));
   const apps::TreeVerdict verdict =
       std::visit([&](const auto& layout) { return apps::verify_tree(layout, points.view(), options); }, tree);
   const double check_ms = check_watch.milliseconds();

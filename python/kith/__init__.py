@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._arrays import DataConversionNote
 from ._build_plan import BuildPlan, plan
-from ._config import DeviceInfo, Profile, devices, profile, show_config, use_profile
+from ._config import DeviceInfo, Profile, devices, memory_limit, profile, show_config, use_profile
 from ._cover_tree import CoverTree
 from ._dedupe import Deduped, dedupe
 from ._files import PointFile, generate, read_points, write_points
@@ -47,6 +47,7 @@ __all__ = [
     "devices",
     "export_tree",
     "generate",
+    "memory_limit",
     "plan",
     "profile",
     "read_points",

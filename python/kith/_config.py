@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -76,6 +79,38 @@ def profile() -> Profile:
     True
     """
     return Profile(*_kith.profile_in_use())
+
+
+@contextmanager
+def memory_limit(limit: int | str) -> Iterator[None]:
+    """Let no build or search of this thread take more memory than this, in a ``with`` statement.
+
+    Work is done in smaller chunks, or MemoryError says how many bytes it needs. It is a limit for the memory of the
+    device that does the work, as :func:`plan` counts it: arrays of the caller do not count.
+
+    Parameters
+    ----------
+    limit : int or str
+        Bytes, or text with a unit: ``"500MB"``, ``"16GiB"``, ``"4G"``.
+
+    Examples
+    --------
+    >>> import kith, numpy
+    >>> with kith.memory_limit("1GB"):
+    ...     index = kith.Index(numpy.zeros((10, 3)))
+    """
+    if isinstance(limit, str):
+        parts = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?)(i?)b?\s*", limit.lower())
+        if parts is None:
+            raise ValueError(f'memory_limit: "{limit}" is no size of a memory, such as 500MB or 16GiB')
+        limit = int(float(parts[1]) * (1024 if parts[3] else 1000) ** " kmgt".index(parts[2] or " "))
+    if limit < 1:
+        raise ValueError(f"memory_limit: at least 1 byte, not {limit}")
+    open_limit = _kith.MemoryLimit(limit)
+    try:
+        yield
+    finally:
+        open_limit.end()
 
 
 def show_config() -> None:

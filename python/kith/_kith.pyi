@@ -28,6 +28,10 @@ _Radii = float | npt.NDArray[np.float64]  # one, or one for each query (contiguo
 def built_with_cuda() -> bool: ...
 def metric_names() -> list[tuple[str, list[str]]]:
     """The pattern, such as lp:P, and the other names of each metric of vectors."""
+class MemoryLimit:
+    def __init__(self, bytes: int, /) -> None: ...
+    def end(self) -> None: ...
+
 def devices() -> list[tuple[str, str, int, int, str]]:
     """(device, name, memory in bytes, threads, instruction set) of each; the CPU first."""
 def use_profile(path: str) -> tuple[str, str, dict[str, int]]:

@@ -1,11 +1,15 @@
-// Version, devices, and how this extension was built.
+// Version, devices, limits of memory, and how this extension was built.
 #include "module.hpp"
 
 #include <kith/device.hpp>
 #include <kith/profile.hpp>
+#include <kith/memory_limit.hpp>
 #include <kith/version.hpp>
 
 #include <nanobind/stl/string.h>
+
+#include <cstdint>
+#include <memory>
 
 namespace kith::python {
 
@@ -17,6 +21,10 @@ nb::tuple facts_of(const ProfileInUse& profile) {
   for (const TunedValue& value : tuned_values()) values[std::string(value.name).c_str()] = tuning().*value.member;
   return nb::make_tuple(profile.path, profile.note, values);
 }
+/// A limit that ends when it is told to, on the thread that began it.
+struct OpenLimit {
+  std::unique_ptr<MemoryLimit> limit;
+};
 
 }  // namespace
 
@@ -44,6 +52,10 @@ void bind_devices(nb::module_& module) {
       "Takes the values of a profile; a tuple (path, note, values).");
   module.def(
       "profile_in_use", [] { return facts_of(profile_in_use()); }, "The same of the profile in use.");
+  nb::class_<OpenLimit>(module, "MemoryLimit")
+      .def("__init__",
+           [](OpenLimit* self, std::uint64_t bytes) { new (self) OpenLimit{std::make_unique<MemoryLimit>(bytes)}; })
+      .def("end", [](OpenLimit& self) { self.limit.reset(); });
 }
 
 }  // namespace kith::python

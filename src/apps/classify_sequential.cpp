@@ -10,6 +10,7 @@
 
 #include <kith/apps/classify.hpp>
 #include <kith/error.hpp>
+#include <kith/memory_limit.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -97,6 +98,7 @@ Classified classify_sequential(PointView points, LabelView labels, PointView que
     const runtime::TimeSpent time(&work.build_ms);
     joined = join_points(points, queries, options.threads);
   }
+  const MemoryLimit held(0, joined.bytes() + (joined.rows() + queries.rows()) * (sizeof(Known) + 4));
   const std::uint64_t train = points.rows();
   NeighborOptions joint = options;  // what is computed from points is computed from the known ones
   joint.metric_params = core::params_for(options.metric, options.metric_params, points);

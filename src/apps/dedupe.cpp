@@ -6,10 +6,12 @@
 #include "apps/thin_out.hpp"
 #include "core/metric/metric_params.hpp"
 #include "apps/usable_rows.hpp"
+#include "runtime/memory_limit.hpp"
 #include "runtime/progress_meter.hpp"
 
 #include <kith/error.hpp>
 #include <kith/index.hpp>
+#include <kith/memory_limit.hpp>
 
 #include <fmt/format.h>
 
@@ -18,6 +20,9 @@
 
 namespace kith::apps::inline v0 {
 namespace {
+
+/// Numbers of the points: usable, kept, the first equal one, the map; with what is equal hashes of all.
+constexpr std::uint64_t kBytesPerPoint = 24;
 
 bool is_for_gpu(const DedupeOptions& options) { return options.device.kind() == Device::Kind::cuda; }
 
@@ -101,6 +106,9 @@ Deduped dedupe(PointView points, const DedupeOptions& options) {
   const runtime::Watched watched(&options.progress, "checking");
   try {
     if (is_for_gpu(options) && !options.tolerance) return remove_equal_on_gpu(points, options);
+    const std::uint64_t bytes = points.rows() * kBytesPerPoint;
+    if (!is_for_gpu(options)) runtime::require_allowed(bytes, "removing duplicates");
+    const MemoryLimit held(0, bytes);
     const bool needs_direction = options.tolerance && options.metric.is_of_directions();
     const std::vector<std::uint32_t> rows =
         usable_rows(points, {needs_direction, options.scores, options.skip_nonfinite, options.threads});
@@ -109,7 +117,7 @@ Deduped dedupe(PointView points, const DedupeOptions& options) {
     return result;
   } catch (const std::bad_alloc&) {
     throw OutOfMemory(fmt::format("removing duplicates among {} points needs about {} bytes; free some memory",
-                                  points.rows(), points.rows() * 20));
+                                  points.rows(), points.rows() * kBytesPerPoint));
   }
 }
 

@@ -1,6 +1,9 @@
 // See dedupe_sequences.hpp.
 #include <kith/apps/dedupe_sequences.hpp>
 
+#include "runtime/memory_limit.hpp"
+
+#include <kith/memory_limit.hpp>
 #include <kith/sequence_index.hpp>
 
 #include <algorithm>
@@ -47,6 +50,9 @@ Deduped keep_in_order(std::uint64_t count, const StandsFor& stands_for) {
 }  // namespace
 
 Deduped dedupe(SequenceView sequences, const SequenceDedupeOptions& options) {
+  const std::uint64_t bytes = sequences.size() * 16;  // their order, the first of equal ones, what is kept, the map
+  runtime::require_allowed(bytes, "removing duplicates");
+  const MemoryLimit held(0, bytes);
   if (!options.tolerance) {
     const std::vector<std::uint32_t> first = first_equal(sequences);
     return keep_in_order(sequences.size(), [&](std::uint32_t i, const std::vector<std::uint32_t>& map) {

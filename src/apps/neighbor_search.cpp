@@ -1,6 +1,7 @@
 // See neighbor_search.hpp.
 #include "apps/neighbor_search.hpp"
 
+#include "runtime/memory_limit.hpp"
 #include "runtime/progress_meter.hpp"
 #include "runtime/time_spent.hpp"
 
@@ -11,6 +12,12 @@ namespace {
 
 /// Entries of lists in memory at one time.
 constexpr std::uint64_t kSearchedAtOnce = std::uint64_t{1} << 22;
+
+/// What lists, and searches for them, may take on the CPU besides the index.
+std::uint64_t allowed_bytes(const Index& index) {
+  const std::uint64_t limit = index.device() == Device::cpu() ? runtime::host_memory_limit() : runtime::kNoLimit;
+  return limit - std::min(limit, index.memory_bytes());
+}
 
 }  // namespace
 
@@ -47,7 +54,9 @@ void search_in_order(const Index& index, PointView queries, std::span<const std:
       return true;
     };
   }
-  const std::uint64_t rows_at_once = std::max<std::uint64_t>(1, kSearchedAtOnce / options.k);
+  const std::uint64_t list_bytes = options.k * (sizeof(std::uint32_t) + size_of(index.dtype()));
+  const std::uint64_t rows_at_once = std::max<std::uint64_t>(
+      1, std::min(kSearchedAtOnce / options.k, allowed_bytes(index) / 2 / std::max<std::uint64_t>(1, list_bytes)));
   for (; first < queries.rows(); first += rows_at_once) {
     count = std::min(rows_at_once, queries.rows() - first);
     if (!index_below.empty()) search.index_below = index_below.subspan(first, count);

@@ -12,6 +12,7 @@
 
 #include <kith/apps/take_rows.hpp>
 #include <kith/index.hpp>
+#include <kith/memory_limit.hpp>
 #include <kith/point_set.hpp>
 
 #include <algorithm>
@@ -81,6 +82,7 @@ class ThinOut {
     if (count == 0) return kept;
     {
       const PointSet points = gather(places);
+      const MemoryLimit held(0, points.bytes());
       const Index index = build(points.view(), count);
       if (count <= kFewPoints || !is_crowded(index, points.view())) {
         places = walk_lists(index, places, kept);
@@ -177,6 +179,7 @@ class ThinOut {
   Places uncovered(Places places, const Places& kept) {
     if (places.empty() || kept.empty()) return places;
     const PointSet kept_points = gather(kept);
+    const MemoryLimit held(0, kept_points.bytes());
     const Index index = build(kept_points.view(), places.size());
     Places rest;
     for (std::uint64_t first = 0; first < places.size(); first += kListedAtOnce) {
@@ -226,6 +229,7 @@ std::vector<std::uint32_t> first_kept_within(PointView points, std::span<const s
     return true;
   };
   const PointSet kept_points = take_rows(points, kept, options.threads);
+  const MemoryLimit held(0, kept_points.bytes());
   const Index index =
       Index::build(kept_points.view(), build_options(options, kept.size(), removed.size(), search.progress));
 

@@ -13,6 +13,7 @@
 #include "apps/usable_rows.hpp"
 #include "core/dispatch.hpp"
 #include "runtime/large_buffer.hpp"
+#include "runtime/memory_limit.hpp"
 #include "runtime/parallel.hpp"
 #include "split/split_parallel.hpp"
 #include "split/split_records.hpp"
@@ -327,15 +328,25 @@ InOrderTree in_order_by_gpu(PointView points, const TreeExportOptions& options) 
   return tree;
 }
 
+/// What the tree takes at the peak: numbers and split dims; records, or copies and other numbers; keys.
+std::uint64_t bytes_of(PointView points, const TreeExportOptions& options) {
+  const std::uint64_t value = size_of(points.dtype()), row = points.dims() * value;
+  const bool moves_points = core::visit_dims(points.dims(), [](auto dims) { return dims.value != core::kRuntimeDims; });
+  const std::uint64_t of_tree = moves_points ? 8 + row + value + 2 * value : 16 + row + std::max(row, 2 * value);
+  const std::uint64_t equal = options.unique ? 16 : 0;  // before the tree: hashes, and the first of equal points
+  return points.rows() * std::max({of_tree, 8 + equal, 8 + std::max<std::uint64_t>(row, 8)});
+}
+
 template <typename Export>
 auto with_checks(PointView points, const TreeExportOptions& options, Export&& run) {
   require_host_points(points, "export a tree");
   if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
+  const std::uint64_t bytes = bytes_of(points, options);
+  if (!is_for_gpu(options)) runtime::require_allowed(bytes, "building the tree");
   try {
     return run();
   } catch (const std::bad_alloc&) {
-    throw OutOfMemory(fmt::format("a tree of {} points needs about {} bytes; free some memory", points.rows(),
-                                  points.rows() * (12 + (points.dims() + 2) * size_of(points.dtype()))));
+    throw OutOfMemory(fmt::format("a tree of {} points needs about {} bytes; free some memory", points.rows(), bytes));
   }
 }
 

@@ -6,7 +6,9 @@
 #include "apps/list_difference.hpp"
 #include "apps/plain_rows.hpp"
 #include "apps/plain_search.hpp"
+#include "core/metric/metric_params.hpp"
 #include "core/metric/metrics.hpp"
+#include "runtime/memory_limit.hpp"
 
 #include <kith/error.hpp>
 #include <kith/point_set.hpp>
@@ -85,13 +87,23 @@ PointSet wrapped(PointView rows, const std::vector<double>& period) {
   return copy;
 }
 
+/// The queries, if copies of all rows are allowed where they are needed.
+PointView allowed_queries(PointView points, PointView queries, const VerifyOptions& options) {
+  const bool is_copied =
+      !options.period.empty() || !options.metric_params.empty() || !core::has_plain_rows(options.metric);
+  const std::uint64_t rows = points.rows() + queries.rows();
+  runtime::require_allowed(rows / 8 + (is_copied ? rows * points.dims() * size_of(points.dtype()) : 0),
+                           "checking the result");
+  return queries;
+}
+
 /// The data of one check and the plain search over it.
 template <typename T>
 class Checker {
  public:
   Checker(PointView points, PointView queries, const VerifyOptions& options)
       : options_(options),
-        queries_(queries),
+        queries_(allowed_queries(points, queries, options)),
         points_finite_(find_finite<T>(points, "points", options.skip_nonfinite)),
         queries_finite_(find_finite<T>(queries, "queries", options.skip_nonfinite)) {
     search_.points = points;

@@ -11,6 +11,7 @@
 #include "apps/tree_ranges.hpp"
 #include "apps/usable_rows.hpp"
 #include "core/dispatch.hpp"
+#include "runtime/memory_limit.hpp"
 #include "runtime/parallel.hpp"
 
 #include <kith/apps/take_rows.hpp>
@@ -316,11 +317,13 @@ std::string check_coordinates(const InOrderTree& tree, PointView points, int thr
 
 template <typename Check>
 auto with_memory(std::uint64_t nodes, Check&& check) {
+  constexpr std::uint64_t kBytesPerNode = 48;
+  runtime::require_allowed(nodes * kBytesPerNode, "checking the tree");
   try {
     return check();
   } catch (const std::bad_alloc&) {
-    throw OutOfMemory(
-        fmt::format("checking a tree of {} nodes needs about {} bytes; free some memory", nodes, nodes * 48));
+    throw OutOfMemory(fmt::format("checking a tree of {} nodes needs about {} bytes; free some memory", nodes,
+                                  nodes * kBytesPerNode));
   }
 }
 

@@ -96,6 +96,7 @@ struct Content<BitView> : ObjectContent<BitView> {
       words.emplace(*queries, "the queries", RunOptions{.threads = options.threads});
       batch.rows = words->rows();
     }
+    std::uint64_t copied_bytes() const { return batch.rows.count * batch.rows.words_per_row * 8; }
   };
 
   static std::uint64_t size(const BitState& state) { return state.rows; }

@@ -52,6 +52,7 @@ struct Content<PointView> : PointFiles {
     Queries& operator=(const Queries&) = delete;
 
     bool has_gaps() const { return batch.count != answers; }
+    std::uint64_t copied_bytes() const { return rows_.copy.bytes(); }
     std::uint64_t answer_of(std::uint64_t query) const {
       if (!has_gaps()) return query;
       return self_rows_ != nullptr ? self_rows_[query] : rows_.clean.rows[query];

@@ -5,6 +5,7 @@
 #include "engine/index_state.hpp"
 #include "engine/total_time.hpp"
 #include "engine/validate.hpp"
+#include "engine/allowed_chunks.hpp"
 #include "engine/with_memory.hpp"
 #include "runtime/parallel.hpp"
 #include "runtime/progress_meter.hpp"
@@ -50,6 +51,28 @@ class CheckedBoxes {
   engine::HostView lower_, upper_;
 };
 
+engine::RunOptions run_of(const SearchOptions& options) { return {options.threads, &options.progress, options.times}; }
+
+/// Under a limit all points are counted first, so that it is known what the lists take.
+template <typename T>
+engine::IndexLists lists_of(const IndexState& state, const engine::BoxBatch<T>& boxes, const SearchOptions& options) {
+  const engine::Searcher<T>& searcher = searcher_of<T>(state);
+  if (engine::allowed_on_host(state.device) == runtime::kNoLimit) return searcher.box(boxes, run_of(options));
+  std::vector<std::uint32_t> counts(boxes.count);
+  searcher.box_count(boxes, run_of(options), counts.data());
+  engine::IndexLists all{engine::offsets_of(counts, 0), {}};
+  // The lists, and those of a chunk: joined, and in arrays of tasks that grow by doubling.
+  const std::uint64_t fixed = searcher.memory_bytes() + all.offsets.back() * 4 + boxes.count * 12;
+  engine::for_allowed_chunks(
+      all.offsets, [&](std::uint64_t found, std::uint64_t some) { return fixed + 12 * found + 8 * some; },
+      [&](std::uint64_t first, std::uint64_t end) {
+        if (first == 0) all.indices.reserve(all.offsets.back());
+        const engine::IndexLists some = searcher.box(boxes.chunk(first, end - first), run_of(options));
+        all.indices.insert(all.indices.end(), some.indices.begin(), some.indices.end());
+      });
+  return all;
+}
+
 }  // namespace
 
 PointLists Index::box(PointView lower, PointView upper, const SearchOptions& options) const {
@@ -63,8 +86,7 @@ PointLists Index::box(PointView lower, PointView upper, const SearchOptions& opt
     if (boxes.count() != 0) {
       lists = core::visit_dtype(state.dtype, [&](auto zero) {
         using T = decltype(zero);
-        return searcher_of<T>(state).box(boxes.batch<T>(filter.filter),
-                                         {options.threads, &options.progress, options.times});
+        return lists_of<T>(state, boxes.batch<T>(filter.filter), options);
       });
     }
     if (state.left_out_rows()) {
@@ -90,8 +112,10 @@ std::vector<std::uint32_t> Index::box_count(PointView lower, PointView upper, co
     if (counts.empty()) return counts;
     core::visit_dtype(state.dtype, [&](auto zero) {
       using T = decltype(zero);
-      searcher_of<T>(state).box_count(boxes.batch<T>(filter.filter),
-                                      {options.threads, &options.progress, options.times}, counts.data());
+      if (state.device == Device::cpu()) {
+        runtime::require_allowed(searcher_of<T>(state).memory_bytes() + boxes.count() * 4, "the search");
+      }
+      searcher_of<T>(state).box_count(boxes.batch<T>(filter.filter), run_of(options), counts.data());
     });
     return counts;
   });

@@ -11,6 +11,7 @@
 #include "engine/total_time.hpp"
 #include "engine/validate.hpp"
 #include "engine/with_memory.hpp"
+#include "runtime/memory_limit.hpp"
 #include "runtime/progress_meter.hpp"
 
 #include <kith/apps/take_rows.hpp>
@@ -208,6 +209,21 @@ core::RowPreparation preparation_for(PointView points, const BuildOptions& optio
   return {options.metric, core::params_for(options.metric, {}, host.view()), points.dims()};
 }
 
+/// Throws OutOfMemory if the caller's MemoryLimit does not allow a build on the CPU.
+void require_allowed(const engine::Choice& choice, PointView points, const core::RowPreparation& preparation,
+                     const BuildOptions& options) {
+  if (choice.device != Device::cpu()) return;  // its backend looks how much of its memory is free
+  const std::uint32_t dims = preparation.map().searched_dims();
+  const engine::EngineRequest wanted = engine_request_for(points.rows(), dims, points.device(), options);
+  const engine::BuildBytes bytes =
+      engine::cpu_backend().build_bytes(plan_request(choice, wanted, points.dtype(), options));
+  const bool has_gaps = points.row_stride() != static_cast<std::int64_t>(points.dims());
+  const bool is_copied =
+      !preparation.is_plain() || has_gaps || options.skip_nonfinite || points.device() != Device::cpu();
+  runtime::require_allowed(bytes.peak + (is_copied ? points.rows() * dims * size_of(points.dtype()) : 0),
+                           "building the index");
+}
+
 std::shared_ptr<IndexState> build_chosen(const engine::Choice& choice, PointView points,
                                          const core::RowPreparation& preparation, const BuildOptions& options,
                                          const TreePoints* tree) {
@@ -215,6 +231,7 @@ std::shared_ptr<IndexState> build_chosen(const engine::Choice& choice, PointView
     const PointSet rows = tree->by_number(options.threads);
     return build_chosen(choice, rows.view(), preparation, options, nullptr);
   }
+  require_allowed(choice, points, preparation, options);
   auto state = std::make_shared<IndexState>();
   state->rows = points.rows();
   state->dtype = points.dtype();

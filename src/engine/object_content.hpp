@@ -4,7 +4,9 @@
 
 #include "engine/backend.hpp"
 #include "engine/choose_object_engine.hpp"
+#include "engine/cover_tree/cover_tree.hpp"
 #include "engine/search_content.hpp"
+#include "runtime/memory_limit.hpp"
 
 #include <kith/error.hpp>
 #include <kith/index.hpp>
@@ -42,6 +44,14 @@ inline void require_object_options(const BuildOptions& options, std::string_view
   if (!options.period.empty()) refuse("period");
 }
 
+/// What building an index of so many objects takes on the CPU at most, with the copy of all rows of `bytes`: they are
+/// there in the order of the engine, too. A cover tree has at most two nodes for each, with their centres.
+inline std::uint64_t object_build_bytes(Engine engine, std::uint64_t objects, std::uint64_t bytes) {
+  const std::uint64_t signatures = objects * sizeof(std::uint64_t);
+  if (engine == Engine::brute_force) return 2 * bytes + signatures;
+  return 4 * bytes + 3 * signatures + 2 * objects * (2 * sizeof(CoverNode) + sizeof(std::uint32_t) + sizeof(double));
+}
+
 /// Chooses engine and device, and puts what make(choice) returns into the state.
 template <typename State, typename Make>
 void make_searcher(State& state, const ObjectEngineRequest& wanted, WorkTimes* times, const Make& make) {
@@ -58,6 +68,9 @@ void build_searcher(State& state, const ObjectEngineRequest& wanted, ObjectBuild
   make_searcher(state, wanted, request.run.times, [&](const Choice& chosen) {
     request.engine = chosen.engine;
     request.device = chosen.device;
+    if (chosen.device == Device::cpu()) {
+      runtime::require_allowed(object_build_bytes(chosen.engine, wanted.objects, bytes), "building the index");
+    }
     return with_memory(bytes, "the index", [&] { return backend_of(chosen.device).build_objects(request); });
   });
 }

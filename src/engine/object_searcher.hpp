@@ -22,6 +22,7 @@ struct BitRows {
 
   const void* data() const { return words; }
   const std::uint64_t* row(std::uint64_t i) const { return words + i * words_per_row; }
+  BitRows chunk(std::uint64_t first, std::uint64_t some) const { return {row(first), some, words_per_row}; }
 };
 
 /// Lists of numbers, which stand for letters, tokens or members of sets. A view.
@@ -34,6 +35,7 @@ struct SequenceRows {
   std::span<const std::uint32_t> row(std::uint64_t i) const {
     return {items + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
   }
+  SequenceRows chunk(std::uint64_t first, std::uint64_t some) const { return {items, offsets + first, some}; }
 };
 
 /// Rows to prepare. They are checked: sequences under Hamming have one length, sets are sorted.
@@ -68,6 +70,10 @@ struct ObjectQueries {
 
   Reach<float> reach(float bound) const { return {bound, bounds}; }
   bool is_self() const { return rows.data() == nullptr; }
+  /// Some of the queries; not of a self-search.
+  ObjectQueries chunk(std::uint64_t first, std::uint64_t some) const {
+    return {rows.chunk(first, some), some, filter.from(first), bounds == nullptr ? nullptr : bounds + first};
+  }
 };
 
 using BitBuildRequest = ObjectBuildRequest<BitRows>;

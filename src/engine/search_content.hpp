@@ -2,6 +2,7 @@
 // how queries are checked and prepared, and what becomes of the answers of its searcher.
 #pragma once
 
+#include "engine/allowed_chunks.hpp"
 #include "engine/index_file/stored_index.hpp"
 #include "engine/knn_rules.hpp"
 #include "engine/searcher.hpp"
@@ -47,6 +48,7 @@ struct PlainQueries {
   std::uint64_t answers = 0;  ///< rows that the caller expects
 
   bool has_gaps() const { return false; }
+  std::uint64_t copied_bytes() const { return 0; }                      ///< of queries that were copied
   std::uint64_t answer_of(std::uint64_t query) const { return query; }  ///< the caller's row of a query
 };
 
@@ -91,7 +93,7 @@ class ContentSearch {
         throw UsageError(
             fmt::format("distances: those of this index are {}, but the array is not", name_of(dtype_of<T>)));
       }
-      find_nearest<T>(Queries<T>(state_, queries_, options_), k, indices, *values, exact);
+      find_nearest<T>(Queries<T>(state_, queries_, options_), k, 0, indices, *values, exact);
     });
   }
   /// `queries` is their number, which replaces that of the view.
@@ -161,18 +163,45 @@ class ContentSearch {
       throw OutOfMemory(fmt::format("not enough memory: {} lists of {} neighbours", queries.answers, k));
     }
     const std::uint64_t entries = queries.answers * k;
-    return with_memory(entries * (sizeof(T) + 4), "the result", [&] {
+    const std::uint64_t bytes = entries * (sizeof(T) + 4);
+    return with_memory(bytes, "the result", [&] {
       ValueArray<std::uint32_t> indices(entries);
       Distances distances(dtype_of<T>, entries);
       std::vector<std::uint8_t> exact(wants_flags(options_) ? queries.answers : 0);
-      find_nearest<T>(queries, k, indices, distances.values<T>(), exact);
+      find_nearest<T>(queries, k, bytes, indices, distances.values<T>(), exact);
       return Neighbors(queries.answers, k, missing(), std::move(indices), std::move(distances), std::move(exact));
     });
   }
 
+  bool is_limited() const { return allowed_on_host(state_.device) != runtime::kNoLimit; }
+  /// What a search has on the CPU besides its answers and lists.
   template <typename T>
-  void find_nearest(const Queries<T>& queries, std::uint32_t k, std::span<std::uint32_t> indices,
-                    std::span<T> distances, std::span<std::uint8_t> exact) const {
+  std::uint64_t bytes_of(const Queries<T>& queries, SearchShape shape, std::uint64_t some) const {
+    shape.is_self = queries.batch.is_self();
+    shape.queries = some;
+    return Of::memory_bytes(state_) + queries.copied_bytes() +
+           Of::template searcher<T>(state_).search_bytes(shape, options_.threads);
+  }
+  /// Calls search(first query, batch) for all queries at once, or for chunks that are allowed besides answers of
+  /// `answer_bytes`.
+  template <typename T, typename Search>
+  void in_chunks(const Queries<T>& queries, const SearchShape& shape, std::uint64_t answer_bytes,
+                 const Search& search) const {
+    const std::uint64_t count = queries.batch.count;
+    const std::uint64_t at_once =
+        !is_limited() ? count : allowed_at_once(count, !queries.batch.is_self(), [&](std::uint64_t some) {
+          return bytes_of<T>(queries, shape, some) + answer_bytes;
+        });
+    if (at_once == count) return search(0, queries.batch);
+    for (std::uint64_t first = 0; first < count; first += at_once) {
+      search(first, queries.batch.chunk(first, std::min(at_once, count - first)));
+    }
+  }
+
+  /// `answer_bytes` is what was allocated for the answers.
+  template <typename T>
+  void find_nearest(const Queries<T>& queries, std::uint32_t k, std::uint64_t answer_bytes,
+                    std::span<std::uint32_t> indices, std::span<T> distances, std::span<std::uint8_t> exact) const {
     // An empty list is exact, and so is that of a query that was left out.
     std::fill(exact.begin(), exact.end(), std::uint8_t{1});
     if (k == 0) return;
@@ -180,8 +209,12 @@ class ContentSearch {
       KnnRules<T> rules = knn_rules<T>(Of::subject(state_).metric, options_, Of::searched_tree(state_));
       rules.bound = Of::template bound<T>(state_, options_.max_distance);
       const bool has_flags = wants_flags(options_) && !exact.empty();
-      Of::template searcher<T>(state_).knn(queries.batch, k, rules, run_options(options_), indices.data(),
-                                           distances.data(), has_flags ? exact.data() : nullptr);
+      in_chunks<T>(queries, {.k = k, .is_exact = rules.is_exact()}, answer_bytes,
+                   [&](std::uint64_t first, const auto& batch) {
+                     Of::template searcher<T>(state_).knn(batch, k, rules, run_options(options_),
+                                                          indices.data() + first * k, distances.data() + first * k,
+                                                          has_flags ? exact.data() + first : nullptr);
+                   });
       Of::translate(state_, options_, queries.batch.count * k, indices.data(), distances.data());
     }
     if (!queries.has_gaps()) return;
@@ -196,8 +229,7 @@ class ContentSearch {
     return with_memory(queries.answers * (sizeof(T) + 4), "the result, and more with each neighbour,", [&] {
       ReducedLists<T> lists{{0}, {}, {}};
       if (queries.batch.count > 0) {
-        lists = Of::template searcher<T>(state_).radius(queries.batch, Of::template bound<T>(state_, radii.all()),
-                                                        options_.max_neighbors, run_options(options_));
+        lists = lists_of<T>(queries, Of::template bound<T>(state_, radii.all()));
         Of::translate(state_, options_, lists.indices.size(), lists.indices.data(), lists.reduced.data());
       }
       if (queries.has_gaps()) {
@@ -213,15 +245,62 @@ class ContentSearch {
     });
   }
 
+  /// Under a limit all are counted first, so that it is known what the lists take.
+  template <typename T>
+  ReducedLists<T> lists_of(const Queries<T>& queries, T bound) const {
+    const auto& searcher = Of::template searcher<T>(state_);
+    const auto list = [&](const auto& batch) {
+      return searcher.radius(batch, bound, options_.max_neighbors, run_options(options_));
+    };
+    if (!is_limited()) return list(queries.batch);
+    std::vector<std::uint64_t> offsets = offsets_of(counts_of<T>(queries, bound), options_.max_neighbors);
+    offsets.resize(queries.batch.count + 1);  // queries that were left out have no counts
+    const std::uint64_t count = queries.batch.count, entries = offsets.back();
+    const auto answer_bytes = [](std::uint64_t found, std::uint64_t some) {
+      return found * (sizeof(T) + sizeof(std::uint32_t)) + some * sizeof(std::uint64_t);
+    };
+    // Tasks keep what they find until it is joined, in arrays that grow by doubling.
+    const auto chunk_bytes = [&](std::uint64_t found, std::uint64_t some) {
+      return bytes_of<T>(queries, {.is_radius = true}, some) + 2 * found * sizeof(core::Candidate<T>) + 32 * some +
+             answer_bytes(found, some) + count * sizeof(std::uint64_t);
+    };
+    if (queries.batch.is_self() || chunk_bytes(entries, count) <= allowed_on_host(state_.device)) {
+      runtime::require_allowed(chunk_bytes(entries, count), "the search");
+      return list(queries.batch);
+    }
+    ReducedLists<T> all{{}, std::vector<std::uint32_t>(), std::vector<T>()};
+    for_allowed_chunks(
+        offsets,
+        [&](std::uint64_t found, std::uint64_t some) {
+          return answer_bytes(entries, count) + chunk_bytes(found, some);
+        },
+        [&](std::uint64_t first, std::uint64_t end) {
+          if (first == 0) all.indices.reserve(entries), all.reduced.reserve(entries);
+          const ReducedLists<T> found = list(queries.batch.chunk(first, end - first));
+          all.indices.insert(all.indices.end(), found.indices.begin(), found.indices.end());
+          all.reduced.insert(all.reduced.end(), found.reduced.begin(), found.reduced.end());
+        });
+    all.offsets = std::move(offsets);
+    return all;
+  }
+
+  template <typename T>
+  std::vector<std::uint32_t> counts_of(const Queries<T>& queries, T bound) const {
+    std::vector<std::uint32_t> counts(queries.answers, 0);
+    in_chunks<T>(queries, {.is_radius = true}, counts.size() * sizeof(std::uint32_t),
+                 [&](std::uint64_t first, const auto& batch) {
+                   Of::template searcher<T>(state_).count(batch, bound, run_options(options_), counts.data() + first);
+                 });
+    return counts;
+  }
+
   template <typename T>
   std::vector<std::uint32_t> count_within(const Radii& radii) const {
     Queries<T> queries(state_, queries_, options_);
     const std::vector<T> bounds = bounds_of<T>(radii, queries);
     return with_memory(queries.answers * 4, "the result", [&] {
-      std::vector<std::uint32_t> counts(queries.answers, 0);
-      if (queries.batch.count == 0) return counts;
-      Of::template searcher<T>(state_).count(queries.batch, Of::template bound<T>(state_, radii.all()),
-                                             run_options(options_), counts.data());
+      if (queries.batch.count == 0) return std::vector<std::uint32_t>(queries.answers, 0);
+      std::vector<std::uint32_t> counts = counts_of<T>(queries, Of::template bound<T>(state_, radii.all()));
       if (queries.has_gaps()) spread_values(queries, 0u, std::span(counts));
       return counts;
     });

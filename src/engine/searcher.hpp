@@ -32,6 +32,12 @@ struct PointFilter {
     if (earlier_only && query < end) end = static_cast<std::uint32_t>(query);
     return end;
   }
+  /// The filter of queries that are numbered from `first` on; not of a self-search.
+  PointFilter from(std::uint64_t first) const {
+    PointFilter rest = *this;
+    if (below != nullptr) rest.below += first;
+    return rest;
+  }
   bool admits(std::uint64_t query, std::uint32_t point) const {
     if (exclude_self && point == query) return false;
     return point < end(query) && (allowed == nullptr || (allowed[point / 64] >> (point % 64) & 1) != 0);
@@ -61,6 +67,15 @@ struct QueryBatch {
   Reach<T> reach(T bound) const { return {bound, bounds}; }
   bool is_self() const { return rows == nullptr; }
   const T* row(std::uint64_t query) const { return rows + static_cast<std::int64_t>(query) * row_stride; }
+  /// Some of the queries; not of a self-search.
+  QueryBatch chunk(std::uint64_t first, std::uint64_t some) const {
+    QueryBatch part = *this;
+    part.rows = row(first);
+    part.count = some;
+    part.filter = filter.from(first);
+    if (bounds != nullptr) part.bounds += first;
+    return part;
+  }
 };
 
 /// Boxes in host memory, faces included: lower <= point <= upper.
@@ -75,6 +90,9 @@ struct BoxBatch {
 
   const T* lower_of(std::uint64_t box) const { return lower + static_cast<std::int64_t>(box) * lower_stride; }
   const T* upper_of(std::uint64_t box) const { return upper + static_cast<std::int64_t>(box) * upper_stride; }
+  BoxBatch chunk(std::uint64_t first, std::uint64_t some) const {
+    return {lower_of(first), upper_of(first), lower_stride, upper_stride, some, filter.from(first)};
+  }
 };
 
 /// The k-d tree that is searched; no dims: another engine is.
@@ -156,6 +174,8 @@ class ContentSearcher {
   virtual std::string first_violation() const { return {}; }
 
   virtual std::uint64_t memory_bytes() const = 0;
+  /// On the CPU: what such a search allocates at most besides the answers, and besides lists of a radius search.
+  virtual std::uint64_t search_bytes(const SearchShape&, int /*threads*/) const { return 0; }
   /// What this engine prepared, in one line for people.
   virtual std::string describe() const = 0;
   /// Which path such a search takes, and why a faster one does not apply, for people; empty if there is but one.

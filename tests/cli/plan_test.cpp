@@ -102,5 +102,28 @@ TEST(PlanCommand, RefusesWhatItDoesNotKnow) {
   }
 }
 
+class MemoryFlag : public CommandTest {};
+
+TEST_F(MemoryFlag, IsObeyedOrRefusedWithTheNumber) {
+  const std::string points = path("limited.npy");
+  ASSERT_EQ(run_kith({"generate", "--points", "20000", "--out", points, "-q"}).code, 0);
+  const auto knn = [&](const std::string& memory) {
+    return run_kith(
+        {"knn", points, "-k", "4", "--device", "cpu", "--out", path("limited.npz"), "-q", "--memory", memory});
+  };
+  const Outcome refused = knn("300kB");
+  EXPECT_EQ(refused.code, 6) << refused;
+  EXPECT_PRED2(has, refused.err, "but the limit allows 300000");
+  const std::uint64_t needed = std::stoull(refused.err.substr(refused.err.find("needs ") + 6));
+  const json plan = planned({"-n", "20000", "--queries", "0", "--device", "cpu"})["plans"][0];
+  EXPECT_EQ(needed, plan["needed_bytes"]);  // the points, and the peak of the build
+  EXPECT_EQ(knn(std::to_string(needed - 1)).code, 6);
+  EXPECT_EQ(knn("10M").code, 0);
+  EXPECT_EQ(run_kith({"knn", points, "-k", "4", "--memory", "0"}).code, 2);
+  for (const char* command : {"build", "dedupe"}) {
+    EXPECT_EQ(run_kith({command, points, "--out", path("limited.npz"), "--memory", "250k"}).code, 6) << command;
+  }
+}
+
 }  // namespace
 }  // namespace kith::test

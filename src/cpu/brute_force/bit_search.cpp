@@ -120,6 +120,13 @@ class BitSearch final : public engine::BitSearcher {
   }
   void save(engine::IndexFileWriter&, const RunOptions&) const override {}  // the rows are all there is
   std::uint64_t memory_bytes() const override { return memory_.bytes(); }
+  std::uint64_t search_bytes(const engine::SearchShape& shape, int threads) const override {
+    const std::uint64_t kept = std::min<std::uint64_t>(shape.k, count_) * sizeof(Candidate<float>);
+    const ScanPlan plan = plan_scan(shape.queries, panels_, words_, sizeof(std::uint64_t), 2 * kept, threads);
+    const auto workers = std::min(plan.tasks(), static_cast<std::uint64_t>(runtime::resolve_threads(threads)));
+    return (plan.ranges > 1 ? plan.queries * plan.ranges * (kept + sizeof(Nearest)) : 0) +
+           workers * plan.queries_per_block * (2 * kept + words_ * sizeof(std::uint64_t) + 64);
+  }
   std::string describe() const override {
     return fmt::format("bits: {} rows of {} words in panels of {} ({}), {} bytes", count_, words_, kBitPanel,
                        instruction_set(), memory_bytes());

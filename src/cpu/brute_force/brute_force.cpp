@@ -56,6 +56,7 @@ class BruteForce final : public engine::Searcher<T> {
   }
 
   std::uint64_t memory_bytes() const override { return points_.memory_bytes(); }
+  std::uint64_t search_bytes(const engine::SearchShape& shape, int threads) const override;
   std::string describe() const override {
     return fmt::format("brute force: {} points of {} dims in panels of {} ({}){}, {} bytes", points_.count(),
                        points_.dims(), points_.width(), instruction_set(),
@@ -376,6 +377,16 @@ std::uint64_t brute_knn_bytes(const engine::PlanRequest& request, const engine::
   const std::uint64_t per_query = 2 * sizeof(Candidate<T>) * kept + request.dims * (sizeof(T) + sizeof(float)) + 64;
   const std::uint64_t merged = plan.ranges > 1 ? plan.queries * plan.ranges * kept * sizeof(Candidate<T>) : 0;
   return merged + std::min(plan.tasks(), threads) * plan.queries_per_block * per_query;
+}
+
+template <typename T>
+std::uint64_t BruteForce<T>::search_bytes(const engine::SearchShape& shape, int threads) const {
+  return brute_knn_bytes<T>({.metric = metric_,
+                             .count = points_.count(),
+                             .dims = points_.dims(),
+                             .is_periodic = !lengths_.empty(),
+                             .threads = threads},
+                            shape);
 }
 
 template <typename T>

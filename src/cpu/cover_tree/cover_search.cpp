@@ -124,6 +124,9 @@ class CoverSearch final : public engine::Searcher<T> {
   }
 
   std::uint64_t memory_bytes() const override { return rows_.bytes() + tree_.memory_bytes(); }
+  std::uint64_t search_bytes(const engine::SearchShape& shape, int) const override {
+    return shape.is_self ? 0 : NearQueries<Vectors>::bytes_of(tree_, shape.queries);
+  }
   std::string describe() const override {
     std::uint64_t leaves = 0;
     std::uint32_t largest = 0;

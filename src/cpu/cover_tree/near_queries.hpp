@@ -35,6 +35,12 @@ class NearQueries {
     return std::clamp<std::uint64_t>(kMostValues / tree.node(0).children, 1 << 10, kMostQueries);
   }
 
+  /// What a search with so many queries takes.
+  static std::uint64_t bytes_of(const PreparedTree<S>& tree, std::uint64_t queries) {
+    if (!pays(tree, queries)) return 0;
+    return std::min(queries, most_at_a_time(tree)) * (tree.node(0).children * sizeof(Value) + 8);
+  }
+
   /// The queries [first, first + count).
   NearQueries(const PreparedTree<S>& tree, const OutsideOf& outside, std::uint64_t first, std::uint64_t count,
               int threads)

@@ -35,6 +35,9 @@ class ObjectSearch : public Base {
   void save(engine::IndexFileWriter& writer, const engine::RunOptions&) const override { tree_.save(writer, engine_); }
   std::string first_violation() const override { return tree_.first_violation(engine_); }
   std::uint64_t memory_bytes() const override { return tree_.memory_bytes(); }
+  std::uint64_t search_bytes(const engine::SearchShape& shape, int) const override {
+    return shape.is_self ? 0 : NearQueries<S>::bytes_of(tree_.prepared(), shape.queries);
+  }
   std::string describe() const override { return tree_.describe(engine_, "sequences"); }
 
  protected:

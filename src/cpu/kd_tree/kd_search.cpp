@@ -71,6 +71,9 @@ class KdSearch final : public engine::Searcher<T> {
   std::uint64_t memory_bytes() const override {
     return tree_.memory_bytes() + (without_tiny_ ? without_tiny_->memory_bytes() : 0);
   }
+  std::uint64_t search_bytes(const engine::SearchShape& shape, int) const override {
+    return shape.is_self ? 0 : QueryGroups<T>::bytes_of(tree_.geometry, shape.queries);
+  }
   std::string describe() const override {
     return fmt::format("k-d tree{}: {} points of {} dims, {} levels, {} leaves of up to {} points ({}), {} bytes",
                        is_contracts_ ? "" : " in the order of another", tree_.geometry.points, tree_.dims,

@@ -3,11 +3,13 @@
 
 #include "cuda/runtime/check.hpp"
 #include "cuda/runtime/device_scope.hpp"
+#include "runtime/memory_limit.hpp"
 
 #include <kith/error.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -38,8 +40,20 @@ std::uint64_t attribute(cudaMemPool_t pool, cudaMemPoolAttr which) {
   return value;
 }
 
+/// Bytes that this process may still take of the device under its MemoryLimit.
+std::uint64_t left_of_limit(cudaMemPool_t pool) {
+  const std::uint64_t limit = runtime::device_memory_limit();
+  if (limit == runtime::kNoLimit) return limit;
+  return limit - std::min(limit, attribute(pool, cudaMemPoolAttrUsedMemCurrent));
+}
+
 OutOfMemory shortage(const char* purpose, std::uint64_t bytes, int ordinal) {
   const DeviceMemory memory = memory_of_device(ordinal);
+  if (const std::uint64_t limit = runtime::device_memory_limit(); limit != runtime::kNoLimit) {
+    return OutOfMemory(fmt::format(
+        "not enough GPU memory: {} needs {} bytes on cuda:{}, but the limit of {} bytes leaves {} to be taken", purpose,
+        bytes, ordinal, limit, memory.free));
+  }
   return OutOfMemory(
       fmt::format("not enough GPU memory: {} needs {} bytes, but {} of the {} bytes of cuda:{} are free; "
                   "use `device=cpu`, or fewer points",
@@ -55,7 +69,7 @@ DeviceMemory memory_of_device(int ordinal) {
   const cudaMemPool_t pool = pool_of(ordinal);
   const std::uint64_t kept = attribute(pool, cudaMemPoolAttrReservedMemCurrent);
   const std::uint64_t used = attribute(pool, cudaMemPoolAttrUsedMemCurrent);
-  return {free + (kept > used ? kept - used : 0), total};
+  return {std::min(free + (kept > used ? kept - used : 0), left_of_limit(pool)), total};
 }
 
 void require_device_memory(int ordinal, std::uint64_t bytes, const char* purpose) {
@@ -65,6 +79,10 @@ void require_device_memory(int ordinal, std::uint64_t bytes, const char* purpose
 void* allocate_on_device(std::uint64_t bytes, const Stream& stream) {
   if (bytes == 0) return nullptr;
   const cudaMemPool_t pool = pool_of(stream.device());
+  if (bytes > left_of_limit(pool)) {
+    check(cudaStreamSynchronize(stream.get()), "working on the GPU");  // what it is about to give back counts
+    if (bytes > left_of_limit(pool)) throw shortage("an array", bytes, stream.device());
+  }
   void* memory = nullptr;
   cudaError_t status = cudaMallocFromPoolAsync(&memory, bytes, pool, stream.get());
   if (status == cudaErrorMemoryAllocation) {

@@ -5,6 +5,7 @@
 #include "engine/index_file/index_file_writer.hpp"
 #include "engine/total_time.hpp"
 #include "engine/with_memory.hpp"
+#include "runtime/memory_limit.hpp"
 #include "runtime/output_file.hpp"
 #include "runtime/progress_meter.hpp"
 
@@ -54,6 +55,8 @@ auto load_from_file(const std::string& path, const LoadOptions& options, Load&& 
   const runtime::Watched watched(&options.progress, "checking");
   std::error_code unknown;
   const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
+  if (!options.map && options.device.kind() != Device::Kind::cuda)
+    runtime::require_allowed(unknown ? 0 : bytes, "the index");
   return with_memory(unknown || options.map ? 0 : bytes, "the index", [&] {
     const RunOptions run{options.threads, &options.progress};
     return load(options.map ? IndexFile::map(path) : IndexFile::read(path, run));
@@ -66,6 +69,7 @@ auto load_from_bytes(std::span<const std::byte> bytes, const LoadOptions& option
   const TotalTime total(options.times);
   const runtime::Watched watched(&options.progress, "checking");
   if (options.map) throw UsageError("map is for files; bytes in memory are always copied and checked");
+  if (options.device.kind() != Device::Kind::cuda) runtime::require_allowed(bytes.size(), "the index");
   return with_memory(bytes.size(), "the index", [&] {
     return load(IndexFile::copy_of(bytes, "index in memory", {options.threads, &options.progress}));
   });
