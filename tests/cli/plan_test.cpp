@@ -60,7 +60,7 @@ TEST(PlanCommand, PrintsALineForEachFact) {
   EXPECT_EQ(one.err, "");
   for (const std::string text :
        {"2 000 000 000 points of 3 dimensions (f32), 1 000 000 000 queries, k = 8\nH200, engine",
-        "\n  memory  150 GB; 95.0 GB needed at least\n", "all points in one index",
+        "\n  memory  150 GB; 92.3 GB needed at least\n", "all points in one index",
         "373 chunks of up to 2 680 966 queries", "search about 609 ms"}) {
     EXPECT_PRED2(has, one.out, text);
   }

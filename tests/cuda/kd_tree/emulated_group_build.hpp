@@ -69,7 +69,7 @@ void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, 
   Garbage first(copy_bytes<T>(shape)), second(copy_bytes<T>(shape));
   std::byte* const copies[2] = {first.data(), second.data()};
   std::vector<std::uint16_t> split_dims(shape.geometry.leaves() - 1, 0xcdcd);
-  std::vector<T> split_values(split_dims.size(), T(-7)), boxes(shape.geometry.nodes() * 2 * dims, T(-7));
+  std::vector<T> split_values(split_dims.size(), T(-7)), boxes(box_values(shape), T(-7));
   std::vector<std::uint32_t> smallest(shape.geometry.nodes(), 0xcdcdcdcd);
   const std::uint32_t blocks_in = run_build<T>(
       scratch, plan, shape, PointSource<T>{rows.data(), dims, 1, nullptr}, copies,
@@ -119,7 +119,7 @@ class Groups {
         shape_(shape_of(points, dims)),
         memory_(scratch.bytes),
         copies_{Garbage(copy_bytes<T>(shape_)), Garbage(copy_bytes<T>(shape_))},
-        boxes_(shape_.geometry.nodes() * 2 * dims),
+        boxes_(box_values(shape_)),
         split_values_(shape_.geometry.leaves()),
         split_dims_(shape_.geometry.leaves()) {
     scratch = lay_out_scratch<T>(shape_, top_level, limits, memory_.data());

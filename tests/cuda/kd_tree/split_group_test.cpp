@@ -168,7 +168,7 @@ TYPED_TEST(SplitGroup, OutlierBeyondAllDistances) {
 TYPED_TEST(SplitGroup, LargeLeaves) {
   const Plan plan{.leaf_size = 500, .top_level = 3, .capacity = 1024, .processors = 4};
   const auto points = this->rows(8000, 3, [&](auto, auto) { return this->unit(); });
-  EXPECT_FALSE(cells_fit_into_boxes<TypeParam>(tree_shape<TypeParam>(8000, 3, plan.leaf_size, false)));
+  EXPECT_FALSE(InsteadOfBoxes<TypeParam>(tree_shape<TypeParam>(8000, 3, plan.leaf_size, false)).has_cells);
   expect_the_tree_of_the_cpu(points, 3, plan);
 }
 

@@ -1,10 +1,10 @@
 // The steps of a build and the memory that they need, before anything is allocated.
 //
-// Bytes per point at the peak, for D dims of T (3-D f32: 41): two copies of the points, D * T + 4 each (f64: + 8), of
-// which one becomes the leaf blocks; the node of each point, 1; candidates, sizeof(T) + 4. The rest is small against
-// that: boxes and splits of the tree, histograms, samples (up to (D * T + 1) / 8, where segments are smallest) and
-// bounds of tied points. Cells lie where numbers and boxes will be; if leaves are so large that there are few boxes,
-// they take 2 for each dim but two.
+// Bytes per point at the peak, for D dims of T (3-D f32: 44): two copies of the points, D * T + 4 each (f64: + 8), of
+// which one becomes the leaf blocks; candidates, sizeof(T) + 4; boxes and splits of the tree, about 4. The rest is
+// small against that: histograms, samples ((D * T + 1) / 128) and bounds of tied points. Cells lie where numbers and
+// boxes will be, and so does the node of each point, 1; if leaves are so large that there are few boxes, cells take 2
+// for each dim but two, and nodes 1.
 #pragma once
 
 #include "cuda/kd_tree/build/builders/builder_scratch.hpp"
@@ -53,11 +53,25 @@ inline std::uint64_t cell_stride(const TreeShape& shape) { return (shape.geometr
 inline std::uint64_t other_cells_of(const TreeShape& shape) {
   return shape.dims > 2 ? cell_stride(shape) * (shape.dims - 2) : 0;
 }
-/// Whether they lie where the boxes of the tree will be, which are not written before the finish.
+/// Coordinates of all boxes of the tree while it is built: some more than they are, so that what takes a whole number
+/// of bytes per point fits where leaves are full.
+inline std::uint64_t box_values(const TreeShape& shape) { return shape.geometry.nodes() * 2 * shape.dims + 64; }
+
+/// What lies where the boxes of the tree will be, which are not written before the finish: those cells, then the node
+/// of each point, as far as they fit.
 template <typename T>
-bool cells_fit_into_boxes(const TreeShape& shape) {
-  return other_cells_of(shape) * sizeof(std::uint16_t) <= shape.geometry.nodes() * 2 * shape.dims * sizeof(T);
-}
+struct InsteadOfBoxes {
+  bool has_cells, has_heap;
+  std::uint64_t heap_at;  ///< in bytes
+
+  explicit InsteadOfBoxes(const TreeShape& shape) {
+    const std::uint64_t bytes = box_values(shape) * sizeof(T);
+    const std::uint64_t cells = other_cells_of(shape) * sizeof(std::uint16_t);
+    has_cells = cells <= bytes;
+    heap_at = has_cells ? cells : 0;
+    has_heap = heap_at + cell_stride(shape) <= bytes;
+  }
+};
 
 template <typename T>
 BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level, const GpuLimits& limits,
@@ -112,7 +126,8 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     if (steps.has_samples) {
       while (kLeastPerSample >> group.sample_shift > 1) ++group.sample_shift;
       while ((points >> level >> group.sample_shift) + 2 > kSamples) ++group.sample_shift;
-      group.sample_heaps = parts.take<std::uint8_t>(segments * kSamples);
+      group.samples = static_cast<std::uint32_t>(points >> level >> group.sample_shift) + 2;
+      group.sample_heaps = parts.take<std::uint8_t>(segments * group.samples);
     }
     scratch.groups.push_back(group);
     level += group.levels;
@@ -123,10 +138,11 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
   std::uint32_t* places = nullptr;
   std::uint16_t* other_cells = nullptr;
   if (top_level > 0) {
-    heap = parts.take<std::uint8_t>(points);
+    const InsteadOfBoxes<T> instead(shape);
+    if (!instead.has_heap) heap = parts.take<std::uint8_t>(points);
     keys = parts.take<OrderedKey<T>>(points);
     places = parts.take<std::uint32_t>(points);
-    if (!cells_fit_into_boxes<T>(shape)) other_cells = parts.take<std::uint16_t>(other_cells_of(shape));
+    if (!instead.has_cells) other_cells = parts.take<std::uint16_t>(other_cells_of(shape));
   }
   T* tables = has_tables ? parts.take<T>(std::uint64_t{shape.dims} * kTableValues) : nullptr;
   const T *boxes = nullptr, *windows = nullptr;
@@ -145,7 +161,7 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     if (group.parts == 1) group.histogram = parts.take<std::uint32_t>(segments * group.segment_counters);
     group.counted = parts.take<CountedBins>(segments * kHeap);
     if (group.sample_shift > 0) {
-      group.sample_values = parts.take<T>(segments * kSamples * shape.dims);
+      group.sample_values = parts.take<T>(segments * group.samples * shape.dims);
       group.uneven = parts.take<std::uint32_t>(segments);
     }
     group.boxes = parts.take<T>(segments * kHeap * 2 * sides);
@@ -175,14 +191,17 @@ BuildMemory build_memory(const TreeShape& shape, std::uint32_t leaf_size, std::u
   const std::uint64_t scratch =
       is_named(builder) ? lay_out_named(scratch_of_builder<T>(builder, shape), plan.top_level, nullptr).peak_bytes
                         : lay_out_scratch<T>(shape, plan.top_level, limits, nullptr).bytes;
-  return {tree + copy_bytes<T>(shape), tree + 2 * copy_bytes<T>(shape) + scratch};
+  const std::uint64_t slack = (box_values(shape) - nodes * 2 * shape.dims) * sizeof(T);
+  return {tree + copy_bytes<T>(shape), tree + slack + 2 * copy_bytes<T>(shape) + scratch};
 }
 
 /// The group's scatter will write to a copy of the points; until then candidates and cells lie there, and in the tree.
 template <typename T>
 void write_to(GroupParameters<T>& group, std::byte* copy, const TreeArrays<T>& tree) {
   group.tree = tree;
-  if (cells_fit_into_boxes<T>(group.shape)) group.other_cells = reinterpret_cast<std::uint16_t*>(tree.boxes);
+  const InsteadOfBoxes<T> instead(group.shape);
+  if (instead.has_cells) group.other_cells = reinterpret_cast<std::uint16_t*>(tree.boxes);
+  if (instead.has_heap) group.heap = reinterpret_cast<std::uint8_t*>(tree.boxes) + instead.heap_at;
   group.out_values = reinterpret_cast<T*>(copy);
   group.out_stride = column_stride(group.shape);
   group.candidate_values = group.out_values;

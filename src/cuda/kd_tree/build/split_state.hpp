@@ -111,7 +111,7 @@ struct GroupParameters {
   std::uint32_t child_sides = 0;       ///< dims, or dims + 1 if another group follows
 
   /// The cells of all points, coordinate d of the point at place i at d * cell_stride + i: two of them where the
-  /// scatter will write the numbers, the rest where the finish will write boxes.
+  /// scatter will write the numbers, the rest, and heap, where the finish will write boxes.
   std::uint16_t* first_cells = nullptr;
   std::uint16_t* other_cells = nullptr;  ///< from the third coordinate on
   std::uint64_t cell_stride = 0;
@@ -144,6 +144,7 @@ struct GroupParameters {
   T* sample_values = nullptr;            ///< [segment][dimension][sample]
   std::uint32_t* uneven = nullptr;       ///< [segment]: whether samples are looked at; written after pass 0
   std::uint32_t sample_shift = 0;        ///< the logarithm of the points per sample; 0: there are no samples
+  std::uint32_t samples = 0;             ///< of a segment, at most
   std::uint32_t* cursors = nullptr;      ///< [segment << levels] points moved so far
   ListCells* lists = nullptr;            ///< one per node, level by level, while blocks share lists
   std::uint32_t* refused = nullptr;      ///< set if a coordinate is not finite; only the finish asks

@@ -50,7 +50,7 @@ TreeBuild<T>::TreeBuild(const TreeShape& shape, std::uint32_t leaf_size, const S
   tree_.leaf_size = leaf_size;
   tree_.split_dims = {shape.geometry.leaves() - 1, stream};
   tree_.split_values = {shape.geometry.leaves() - 1, stream};
-  tree_.boxes = {shape.geometry.nodes() * 2 * shape.dims, stream};
+  tree_.boxes = {box_values(shape), stream};
   tree_.smallest = {shape.geometry.nodes(), stream};
 }
 
@@ -138,6 +138,7 @@ DeviceTree<T> TreeBuild<T>::take() {
   if (refused != 0) throw NonFinite();
   tree_.blocks = std::move(copies_[blocks_in_]);
   tree_.blocks.truncate(tree_.shape.geometry.points * tree_.shape.point_bytes);
+  tree_.boxes.truncate(tree_.shape.geometry.nodes() * 2 * tree_.shape.dims);
   return std::move(tree_);
 }
 

@@ -25,13 +25,13 @@ __device__ __forceinline__ std::uint32_t sample_at(const GroupParameters<T>& p, 
   const std::uint32_t part = place >> p.sample_shift, from = place - (part << p.sample_shift);
   const std::uint32_t chosen = (part * 0x9e3779b1u >> 1 >> (31 - p.sample_shift)) & ~3u;
   const std::uint32_t sample = part - (segment_first >> p.sample_shift);
-  return from == chosen && sample < kSamples ? sample : kNoSample;
+  return from == chosen && sample < p.samples ? sample : kNoSample;
 }
 
 template <typename T>
 __device__ __forceinline__ void note_sample(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t sample,
                                             std::uint32_t heap) {
-  p.sample_heaps[std::uint64_t{segment} * kSamples + sample] = static_cast<std::uint8_t>(heap);
+  p.sample_heaps[std::uint64_t{segment} * p.samples + sample] = static_cast<std::uint8_t>(heap);
 }
 
 /// Copies the coordinates of the point at a place, `at(d)`, if it is a sample.
@@ -43,8 +43,8 @@ __device__ __forceinline__ void copy_sample(const GroupParameters<T>& p, std::ui
   const std::uint32_t sample = sample_at(p, segment_first, place);
   if (sample == kNoSample) return;
   note_sample(p, segment, sample, 1);
-  T* values = p.sample_values + std::uint64_t{segment} * dims * kSamples + sample;
-  for (std::uint32_t d = 0; d < dims; ++d) values[d * kSamples] = at(d);
+  T* values = p.sample_values + std::uint64_t{segment} * dims * p.samples + sample;
+  for (std::uint32_t d = 0; d < dims; ++d) values[std::uint64_t{d} * p.samples] = at(d);
 }
 
 /// The samples of up to two nodes in shared memory.
@@ -74,8 +74,8 @@ KITH_NOINLINE __device__ void gather_samples(const GroupParameters<T>& p, std::u
   const NodeSamples<T> samples(p.shape.dims);
   const std::uint32_t dims = p.shape.dims;
   constexpr std::uint32_t kTogether = 8;
-  const std::uint8_t* heaps = p.sample_heaps + std::uint64_t{segment} * kSamples;
-  const auto all = static_cast<std::uint32_t>(p.shape.geometry.points >> p.first_level >> p.sample_shift) + 2;
+  const std::uint8_t* heaps = p.sample_heaps + std::uint64_t{segment} * p.samples;
+  const std::uint32_t all = p.samples;
   const std::uint32_t each = (all >> level) / kNodeSamples, step = each > 0 ? each : 1, end = all / step;
 #pragma unroll 1
   for (std::uint32_t first = thread_number(); first < end; first += kTogether * threads_per_block()) {
@@ -94,7 +94,7 @@ KITH_NOINLINE __device__ void gather_samples(const GroupParameters<T>& p, std::u
       if (at >= kNodeSamples) continue;
 #pragma unroll 1
       for (std::uint32_t d = 0; d < dims; ++d) {
-        samples.value(node, d, at) = p.sample_values[(std::uint64_t{segment} * dims + d) * kSamples + sample[k]];
+        samples.value(node, d, at) = p.sample_values[(std::uint64_t{segment} * dims + d) * p.samples + sample[k]];
       }
     }
   }
