@@ -9,6 +9,13 @@
 namespace kith::cpu {
 namespace {
 
+/// The keys of the second look are one in so many: the bracket of a large node holds a tenth of it; that of a small one
+/// has more.
+template <typename T>
+std::uint64_t share_looked_again(std::uint64_t points) {
+  return points >> TreeFrame<T>::kTopLevels >= split::kSmallNode ? 4 : 1;
+}
+
 template <typename T, typename A>
 class Histogram {
  public:
@@ -19,8 +26,7 @@ class Histogram {
   Histogram(TreeFrame<T>& frame, Access access, Record* records)
       : frame_(frame),
         nodes_{access, records},
-        // A quarter for the second look: the bracket of a large node holds a tenth of it; that of a small one has more.
-        looked_again_(points() >> kTopLevels >= split::kSmallNode ? 4 : 1),
+        looked_again_(share_looked_again<T>(points())),
         first_(sizeof(T) * points()),
         second_(sizeof(T) * (points() / looked_again_ + (1 << kTopLevels))) {}
 
@@ -95,9 +101,10 @@ void build_by_histogram(TreeFrame<T>& frame, const T* rows) {
 template <typename T>
 std::uint64_t histogram_storage(const TreeToBuild& tree) {
   const std::uint64_t points = tree.geometry.points;
-  // The top levels have 1.25 keys for each point, but no boxes yet; then each thread has 2 for each point of a subtree.
+  // The top levels have 1.25 keys for each point, of few points 2, but no boxes yet; then each thread has 2 for each
+  // point of a subtree.
   const std::uint64_t not_yet = tree.box_bytes<T>();
-  const std::uint64_t top = sizeof(T) * (points + points / 4);
+  const std::uint64_t top = sizeof(T) * (points + points / share_looked_again<T>(points));
   const auto subtrees = std::min<std::uint64_t>(static_cast<std::uint64_t>(runtime::resolve_threads(tree.threads)), 64);
   const std::uint64_t bottom = 2 * sizeof(T) * (points * subtrees / 64);
   return record_bytes(points, tree.dims) + std::max(top - std::min(top, not_yet), bottom);

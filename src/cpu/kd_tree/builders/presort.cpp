@@ -53,9 +53,10 @@ class Presort {
     sort_orders();
   }
 
-  bool splits_level(std::uint32_t level) const {
-    const auto tasks = 4 * static_cast<std::uint64_t>(frame_.threads());
-    return points() >> level >= kMostLocal || (frame_.threads() > 1 && frame_.is_top(level) && tasks >> level > 0);
+  bool splits_level(std::uint32_t level) const { return splits_level(level, points(), frame_.threads()); }
+  static bool splits_level(std::uint32_t level, std::uint64_t points, int threads) {
+    const auto tasks = 4 * static_cast<std::uint64_t>(threads);
+    return points >> level >= kMostLocal || (threads > 1 && TreeFrame<T>::is_top(level, points) && tasks >> level > 0);
   }
 
   void split_level(std::uint32_t level, T* boxes, T* next) {
@@ -306,8 +307,11 @@ std::uint64_t presort_storage(const TreeToBuild& tree) {
   const std::uint64_t points = tree.geometry.points;
   const std::uint64_t orders = points * sizeof(std::uint32_t) * tree.dims;
   const std::uint64_t scratch = points * 2 * sizeof(T), counts = points / 2;
-  const auto threads = static_cast<std::uint64_t>(runtime::resolve_threads(tree.threads));
-  const std::uint64_t subtrees = std::min(points, threads * Presort<T>::kMostLocal) * (2 * tree.dims + 7);
+  const int threads = runtime::resolve_threads(tree.threads);
+  std::uint32_t level = 0;
+  while (level < tree.geometry.levels && Presort<T>::splits_level(level, points, threads)) ++level;
+  const std::uint64_t side_by_side = std::min(static_cast<std::uint64_t>(threads), std::uint64_t{1} << level);
+  const std::uint64_t subtrees = side_by_side * ((points >> level) + 1) * (2 * tree.dims + 7);
   return orders + scratch + counts + subtrees;
 }
 

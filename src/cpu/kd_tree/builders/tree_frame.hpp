@@ -94,7 +94,10 @@ class TreeFrame {
   static constexpr std::uint32_t kTopLevels = 6;
   static constexpr std::uint64_t kTaskPoints = 1024;  ///< a subtree of fewer is not worth a task
   /// Whether the nodes of a level are too large or too few to be a task each.
-  bool is_top(std::uint32_t level) const { return level < kTopLevels && geometry().points >> level > kTaskPoints; }
+  bool is_top(std::uint32_t level) const { return is_top(level, geometry().points); }
+  static bool is_top(std::uint32_t level, std::uint64_t points) {
+    return level < kTopLevels && points >> level > kTaskPoints;
+  }
 
   /// The dimension that a node of this level and box splits; ties go to the lowest.
   std::uint32_t split_dim(std::uint32_t level, const T* box) const {
