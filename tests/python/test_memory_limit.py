@@ -34,7 +34,7 @@ def test_a_search_works_in_chunks():
     points, queries = random.random((5000, 3)), random.random((50000, 3))
     index = kith.Index(points, engine="kdtree", device="cpu")
     distances, indices = index.knn(queries, 4)
-    with kith.memory_limit(index.memory_bytes + 50000 * 4 * 12 + 200000):
+    with kith.memory_limit(index.memory + 50000 * 4 * 12 + 200000):
         limited_distances, limited_indices = index.knn(queries, 4)
     assert np.array_equal(limited_distances, distances) and np.array_equal(limited_indices, indices)
 
