@@ -100,8 +100,9 @@ void plan_on_cpu(const Job& job, JobPlan& plan) {
       largest_that(job.most_rows(), [&](std::uint64_t some) { return host_bytes(some, at_least_one) <= memory; }));
   if (rows == 0 && job.most_rows() > 0) return;
   plan.points_per_part = rows;
-  const std::uint64_t per_call =
-      largest_that(job.queries(), [&](std::uint64_t some) { return host_bytes(rows, some) <= memory; });
+  const auto fits = [&](std::uint64_t some) { return host_bytes(rows, some) <= memory; };
+  // All points at once, in the order of the tree, may take less than some of them.
+  const std::uint64_t per_call = fits(job.queries()) ? job.queries() : largest_that(job.queries(), fits);
   plan.queries_per_chunk = per_call;
   plan.chunks = per_call == 0 ? 0 : divide_up(job.queries(), per_call);
   plan.index_bytes = cpu.build_bytes(job.of(rows)).index;

@@ -157,6 +157,14 @@ TEST(JobPlan, FitsIntoTheMemoryThatIsGiven) {
   EXPECT_EQ(on_cpu(request).needed_bytes, needed);
 }
 
+TEST(JobPlan, SearchesThePointsThemselvesAtOnceIfTheyFit) {
+  JobRequest request{.points = 2000000, .engine = Engine::kd_tree};
+  request.memory_bytes = on_cpu(request).needed_bytes;
+  EXPECT_EQ(on_cpu(request).chunks, 1);
+  request.memory_bytes -= 1;
+  EXPECT_EQ(on_cpu(request).chunks, 2);
+}
+
 TEST(JobPlan, TakesMorePointsThanAnIndexHolds) {
   const JobPlan most = on_card("B200", {.points = kMostPoints, .dims = 1, .queries = 0});
   EXPECT_EQ(most.parts, 1);
