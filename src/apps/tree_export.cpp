@@ -9,12 +9,16 @@
 #include <kith/apps/tree_export.hpp>
 
 #include "apps/equal_rows.hpp"
+#include "apps/record_box.hpp"
+#include "apps/subtree_builder.hpp"
 #include "apps/tree_ranges.hpp"
 #include "apps/usable_rows.hpp"
 #include "core/dispatch.hpp"
 #include "runtime/large_buffer.hpp"
 #include "runtime/memory_limit.hpp"
 #include "runtime/parallel.hpp"
+#include "split/find_rank.hpp"
+#include "split/ordered_integer.hpp"
 #include "split/split_parallel.hpp"
 #include "split/split_records.hpp"
 
@@ -25,12 +29,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <new>
-#include <numeric>
-#include <type_traits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -43,144 +44,67 @@ struct OrderedTree {
   std::vector<std::uint32_t> split_dim;
 };
 
-/// Splits ranges of records, wherever the coordinates are.
+/// Splits ranges of records in place. The coordinates of records are ordered integers of T.
 template <typename T, typename Access>
 class RangeSplitter {
  public:
   using Record = typename Access::Record;
+  using Key = split::OrderedInteger<T>;
+  using PlacedKey = split::PlacedKey<Key>;
 
-  RangeSplitter(Access access, Record* records, SplitRule rule, std::vector<std::uint32_t>& split_dim)
-      : access_(access), records_(records), rule_(rule), split_dim_(split_dim) {}
+  RangeSplitter(Access access, Record* records, SplitRule rule) : access_(access), records_(records), rule_(rule) {}
 
-  void split(const TreeRange& range, const split::KeyStorage<T>& storage, int threads) const {
+  /// After: the node of the range is in its middle. Returns the dimension that it splits. `keys` and `again` have the
+  /// capacity for the range.
+  std::uint32_t split(const TreeRange& range, PlacedKey* keys, PlacedKey* again, int threads) const {
     Record* first = records_ + range.first;
     Record* last = records_ + range.last;
     Record* middle = records_ + range.middle();
     const std::uint32_t d = dimension_of(range, threads);
-    split_dim_[range.middle()] = d;
-    if (range.size() <= kSortedRange) {
-      sort_few(first, last, d);
-    } else if (threads > 1) {
-      split::split_around_middle<T>(access_, middle, last, d, [&] {
-        return split::split_in_parallel<T>(access_, first, middle, last, d, storage, threads);
+    const split::KeyStorage<Key> storage{reinterpret_cast<Key*>(keys), reinterpret_cast<Key*>(again), range.size()};
+    if (threads > 1) {
+      split::split_around_middle<Key>(access_, middle, last, d, [&] {
+        return split::split_in_parallel<Key>(access_, first, middle, last, d, storage, threads);
       });
-    } else {
-      split::split_around_middle<T>(access_, middle, last, d,
-                                    [&] { return split::split_records<T>(access_, first, middle, last, d, storage); });
+      return d;
     }
-  }
-
-  /// The range and all ranges below it; `storage` has the capacity for its points.
-  void split_subtree(const TreeRange& range, const split::KeyStorage<T>& storage) const {
-    split(range, storage, 1);
-    if (range.size() > 1) range.for_children([&](const TreeRange& child) { split_subtree(child, storage); });
+    const auto at = [&](std::size_t i) { return PlacedKey(access_.at(first[i], d), i); };
+    const split::FoundRank<Key> found =
+        split::find_rank<Key>(at, range.size(), static_cast<std::size_t>(middle - first), keys, again);
+    if (found.equals == 1) {
+      std::swap(first[found.place], last[-1]);
+      split::partition_records(first, last - 1, [&](const Record& r) { return access_.at(r, d) < found.key; });
+      std::swap(*middle, last[-1]);
+    } else {
+      split::split_around_middle<Key>(access_, middle, last, d, [&] {
+        split::split_at_value<Key>(access_, first, middle, last, d, found.key, storage);
+        return found.key;
+      });
+    }
+    return d;
   }
 
  private:
-  static constexpr std::uint64_t kSortedRange = 8;
+  using Box = RecordBox<T, Access>;
 
   std::uint32_t dimension_of(const TreeRange& range, int threads) const {
     if (rule_ == SplitRule::cycle) return range.level % access_.dims();
-    if (range.size() == 1) return 0;  // all sides are 0
+    const auto box_of = [&](std::uint64_t first, std::uint64_t last) {
+      return Box(access_, records_ + first, records_ + last);
+    };
     const std::uint64_t parts = threads > 1 ? 4 * static_cast<std::uint64_t>(threads) : 1;
-    const std::uint32_t dims = access_.dims();
-    if (parts == 1) return widest_of(box_of(range.first, range.last));
-    std::vector<Box> boxes(parts);
+    if (parts == 1) return box_of(range.first, range.last).widest();
+    std::vector<Box> boxes(parts, box_of(range.first, range.first + 1));
     runtime::parallel_for(parts, {.threads = threads}, [&](std::uint64_t part) {
       boxes[part] = box_of(range.first + range.size() * part / parts, range.first + range.size() * (part + 1) / parts);
     });
-    for (std::uint64_t part = 1; part < parts; ++part) {
-      for (std::uint32_t d = 0; d < dims; ++d) {
-        boxes[0].low[d] = std::min(boxes[0].low[d], boxes[part].low[d]);
-        boxes[0].high[d] = std::max(boxes[0].high[d], boxes[part].high[d]);
-      }
-    }
-    return widest_of(boxes[0]);
-  }
-
-  using Corner = std::conditional_t<Access::kDims == 0, std::vector<T>, std::array<T, std::max(Access::kDims, 1u)>>;
-  struct Box {
-    Corner low, high;
-  };
-
-  Box box_of(std::uint64_t first, std::uint64_t last) const {
-    if constexpr (Access::kDims != 0) {
-      return box_by_vectors(records_ + first, records_ + last);
-    } else {
-      const std::uint32_t dims = access_.dims();
-      Box box;
-      for (Corner* corner : {&box.low, &box.high}) {
-        for (std::uint32_t d = 0; d < dims; ++d) corner->push_back(access_.at(records_[first], d));
-      }
-      for (std::uint64_t i = first + 1; i < last; ++i) {
-        for (std::uint32_t d = 0; d < dims; ++d) {
-          const T x = access_.at(records_[i], d);
-          box.low[d] = std::min(box.low[d], x);
-          box.high[d] = std::max(box.high[d], x);
-        }
-      }
-      return box;
-    }
-  }
-
-  /// By vectors of the compiler: one in up to 4 dims, else two that overlap. In 3 dims the fourth lane holds the
-  /// index and is ignored.
-  static Box box_by_vectors(const Record* first, const Record* last) {
-    constexpr std::uint32_t kLanes = std::min(std::bit_ceil(Access::kDims), 4u);
-    typedef T Lanes __attribute__((vector_size(kLanes * sizeof(T))));
-    static_assert(sizeof(Lanes) <= sizeof(Record));
-    Box box;
-    for (std::uint32_t at = 0;; at = Access::kDims - kLanes) {
-      const auto load = [at](const Record* record) {
-        Lanes lanes;
-        __builtin_memcpy(&lanes, record->x.data() + at, sizeof(lanes));
-        return lanes;
-      };
-      // Two of each: a minimum waits for the one before it.
-      Lanes low = load(first), high = low, other_low = low, other_high = low;
-      const Record* r = first;
-      for (; last - r >= 2; r += 2) {
-        const Lanes one = load(r), other = load(r + 1);
-        low = one < low ? one : low;
-        high = one > high ? one : high;
-        other_low = other < other_low ? other : other_low;
-        other_high = other > other_high ? other : other_high;
-      }
-      const Lanes one = load(last - 1);
-      low = one < low ? one : low;
-      high = one > high ? one : high;
-      low = low < other_low ? low : other_low;
-      high = high > other_high ? high : other_high;
-      for (std::uint32_t lane = 0; lane < kLanes && at + lane < Access::kDims; ++lane) {
-        box.low[at + lane] = low[lane];
-        box.high[at + lane] = high[lane];
-      }
-      if (at + kLanes >= Access::kDims) return box;
-    }
-  }
-
-  /// Ties go to the lowest dimension.
-  std::uint32_t widest_of(const Box& box) const {
-    std::uint32_t widest = 0;
-    for (std::uint32_t d = 1; d < access_.dims(); ++d) {
-      if (box.high[d] - box.low[d] > box.high[widest] - box.low[widest]) widest = d;
-    }
-    return widest;
-  }
-
-  void sort_few(Record* first, Record* last, std::uint32_t d) const {
-    for (Record* r = first + 1; r < last; ++r) {
-      const Record record = *r;
-      Record* to = r;
-      for (; to != first && split::precedes(access_, record, to[-1], d); --to) *to = to[-1];
-      *to = record;
-    }
+    for (const Box& box : boxes) boxes[0].include(box);
+    return boxes[0].widest();
   }
 
   Access access_;
   Record* records_;
   SplitRule rule_;
-  std::vector<std::uint32_t>& split_dim_;
 };
 
 template <typename T>
@@ -204,20 +128,21 @@ class TreeBuilder {
   }
 
  private:
+  using Key = split::OrderedInteger<T>;
+
   template <std::uint32_t D>
   OrderedTree move_points() {
-    using Access = split::PointRecords<T, D>;
+    using Access = split::PointRecords<Key, D>;
     using Record = typename Access::Record;
     const std::uint64_t count = tree_.rows.size();
     runtime::LargeBuffer memory(count * sizeof(Record));
     Record* records = memory.template as<Record>().data();
     for_blocks([&](std::uint64_t i) {
-      std::copy_n(points_.row<T>(tree_.rows[i]), D, records[i].x.begin());
+      const T* const row = points_.row<T>(tree_.rows[i]);
+      std::transform(row, row + D, records[i].x.begin(), split::to_ordered<T>);
       records[i].index = tree_.rows[i];
     });
-    const RangeSplitter<T, Access> splitter({}, records, options_.split, tree_.split_dim);
-    split_below(splitter, split_top(splitter));
-    for_blocks([&](std::uint64_t i) { tree_.rows[i] = records[i].index; });
+    split_below<Access>({}, records, split_top<Access>({}, records));
     return std::move(tree_);
   }
 
@@ -225,50 +150,74 @@ class TreeBuilder {
   /// lie together. Inside a subtree these have the order of the rows, so ties end the same way; nodes above the
   /// subtrees are in their places already.
   OrderedTree move_numbers() {
-    using Access = split::IndexRecords<T>;
+    using Access = split::IndexRecords<Key>;
+    const std::uint32_t dims = points_.dims();
     std::vector<std::uint32_t> original = std::move(tree_.rows);
-    PointSet copy = take_rows(points_, original, options_.threads);
-    tree_.rows.resize(original.size());
-    std::iota(tree_.rows.begin(), tree_.rows.end(), 0u);
-    const auto splitter = [&] {
-      return RangeSplitter<T, Access>({copy.template values<T>().data(), points_.dims()}, tree_.rows.data(),
-                                      options_.split, tree_.split_dim);
+    runtime::LargeBuffer copy(original.size() * dims * sizeof(Key)), copy_together(copy.bytes());
+    const auto keys_of = [dims](runtime::LargeBuffer& buffer, std::uint64_t i) {
+      return buffer.template as<Key>().data() + i * dims;
     };
-    const std::vector<TreeRange> subtrees = split_top(splitter());
+    tree_.rows.resize(original.size());
+    for_blocks([&](std::uint64_t i) {
+      const T* const row = points_.row<T>(original[i]);
+      std::transform(row, row + dims, keys_of(copy, i), split::to_ordered<T>);
+      tree_.rows[i] = static_cast<std::uint32_t>(i);
+    });
+    const std::vector<TreeRange> subtrees = split_top(Access{keys_of(copy, 0), dims}, tree_.rows.data());
     runtime::parallel_for(subtrees.size(), {.threads = options_.threads}, [&](std::uint64_t i) {
       std::sort(tree_.rows.begin() + static_cast<std::ptrdiff_t>(subtrees[i].first),
                 tree_.rows.begin() + static_cast<std::ptrdiff_t>(subtrees[i].last));
     });
-    copy = take_rows(copy.view(), tree_.rows, options_.threads);
     std::vector<std::uint32_t> together(original.size());
-    for_blocks([&](std::uint64_t i) { together[i] = original[tree_.rows[i]]; });
-    std::iota(tree_.rows.begin(), tree_.rows.end(), 0u);
-    split_below(splitter(), subtrees);
+    for_blocks([&](std::uint64_t i) {
+      std::copy_n(keys_of(copy, tree_.rows[i]), dims, keys_of(copy_together, i));
+      together[i] = original[tree_.rows[i]];
+      tree_.rows[i] = static_cast<std::uint32_t>(i);
+    });
+    copy = {};
+    split_below(Access{keys_of(copy_together, 0), dims}, tree_.rows.data(), subtrees);
     for_blocks([&](std::uint64_t i) { tree_.rows[i] = together[tree_.rows[i]]; });
     return std::move(tree_);
   }
 
-  template <typename Splitter>
-  std::vector<TreeRange> split_top(const Splitter& splitter) {
+  template <typename Access>
+  std::vector<TreeRange> split_top(const Access& access, typename Access::Record* records) {
+    using PlacedKey = split::PlacedKey<Key>;
     const std::uint64_t count = tree_.rows.size();
-    runtime::LargeBuffer first(count * sizeof(T)), second(count * sizeof(T));
+    runtime::LargeBuffer first(count * sizeof(PlacedKey)), second(count * sizeof(PlacedKey));
+    const RangeSplitter<T, Access> splitter(access, records, options_.split);
+    const SubtreeBuilder<T, Access> nodes = builder(access);
     return visit_top(count, visit_options(), [&](const TreeRange& range, int threads) {
-      T* const keys = first.template as<T>().data() + range.first;
-      T* const again = second.template as<T>().data() + range.first;
-      splitter.split(range, {keys, again, range.size()}, threads);
+      PlacedKey* const keys = first.template as<PlacedKey>().data() + range.first;
+      PlacedKey* const again = second.template as<PlacedKey>().data() + range.first;
+      const std::uint32_t d = splitter.split(range, keys, again, threads);
+      nodes.set_node(range.middle(), records[range.middle()], d);
     });
   }
-  template <typename Splitter>
-  void split_below(const Splitter& splitter, const std::vector<TreeRange>& subtrees) {
+  template <typename Access>
+  void split_below(const Access& access, typename Access::Record* records, const std::vector<TreeRange>& subtrees) {
+    using Storage = SubtreeStorage<Key, typename Access::Record>;
     const std::uint64_t count = tree_.rows.size(), units = (count + subtrees.size() - 1) / subtrees.size();
-    runtime::parallel_for(
-        subtrees.size(), {options_.threads, "building", &options_.progress, units, count}, [&](std::uint64_t i) {
-          std::vector<T> keys(2 * subtrees[i].size());
-          splitter.split_subtree(subtrees[i], {keys.data(), keys.data() + subtrees[i].size(), subtrees[i].size()});
-        });
+    const int threads = runtime::resolve_threads(options_.threads);
+    std::vector<std::optional<Storage>> storage(static_cast<std::size_t>(threads));
+    runtime::parallel_for_workers(subtrees.size(), {threads, "building", &options_.progress, units, count},
+                                  [&](std::uint64_t i, runtime::Worker& worker) {
+                                    auto& own = storage[static_cast<std::size_t>(worker.thread())];
+                                    if (!own) own.emplace(units);
+                                    builder(access).run(subtrees[i], records + subtrees[i].first, *own);
+                                  });
   }
 
-  VisitOptions visit_options() const { return {options_.middle, "building", options_.threads, &options_.progress}; }
+  template <typename Access>
+  SubtreeBuilder<T, Access> builder(const Access& access) {
+    return {access, options_.split, tree_.rows.data(), tree_.split_dim.data()};
+  }
+
+  VisitOptions visit_options() const {
+    constexpr std::uint64_t kCacheBytes = 1 << 19;  // half of a usual second level
+    const std::uint64_t most = kCacheBytes / (points_.dims() * sizeof(Key) + sizeof(std::uint32_t));
+    return {options_.middle, "building", options_.threads, &options_.progress, std::max<std::uint64_t>(most, 1)};
+  }
 
   /// Calls each(i) for every node.
   template <typename Each>

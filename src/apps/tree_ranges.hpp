@@ -42,6 +42,7 @@ struct VisitOptions {
   std::string_view stage;
   int threads = 0;
   const ProgressCallback* progress = nullptr;
+  std::uint64_t most_below = 0;  ///< points of a range below the top levels; 0: any number
 };
 
 namespace detail {
@@ -60,12 +61,14 @@ void visit_subtree(const TreeRange& range, const Visit& visit) {
 /// The visit of a range among few large ones may use so many threads, others one.
 template <typename Visit>
 std::vector<TreeRange> visit_top(std::uint64_t count, const VisitOptions& options, const Visit& visit) {
-  constexpr std::size_t kEnoughTasks = 256;
   constexpr std::uint64_t kSmallTask = 1024;
   const int threads = runtime::resolve_threads(options.threads);
   runtime::ProgressMeter meter(options.progress, options.stage, count);
   std::vector<TreeRange> level = {{0, count, 0, options.rule}};
-  while (level.size() < kEnoughTasks && level[0].size() > kSmallTask) {
+  // Ranges with a limit are for caches and stay there for all levels below: the fewer levels here, the better.
+  const std::uint64_t most = options.most_below == 0 ? count : options.most_below;
+  const std::size_t enough = options.most_below == 0 ? 256 : threads > 1 ? 8 * static_cast<std::size_t>(threads) : 1;
+  while (level[0].size() > kSmallTask && (level.size() < enough || level[0].size() > most)) {
     if (level.size() < 2 * static_cast<std::size_t>(threads) && split::is_split_in_parallel(level[0].size())) {
       for (const TreeRange& range : level) visit(range, threads);
     } else {

@@ -22,8 +22,8 @@ std::pair<T, T> select_few(T* keys, std::size_t count, std::size_t low_rank, std
   typedef Counter Counters __attribute__((vector_size(16)));
   constexpr std::size_t kLanes = 16 / sizeof(T);
   constexpr std::size_t kTogether = 4;
-  constexpr T kNothing = -std::numeric_limits<T>::infinity();
-  for (std::size_t i = count; i < kFewKeys; ++i) keys[i] = std::numeric_limits<T>::infinity();
+  constexpr T kNothing = std::numeric_limits<T>::lowest();
+  for (std::size_t i = count; i < kFewKeys; ++i) keys[i] = std::numeric_limits<T>::max();
   const Keys nothing = Keys{} + kNothing;
   Keys low = nothing, high = nothing;
   for (std::size_t first = 0; first < count; first += kTogether * kLanes) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <type_traits>
 
 namespace kith::split {
 
@@ -18,23 +19,43 @@ struct BracketCount {
   std::size_t inside = 0;
 };
 
+/// What a selection compares.
+template <typename T>
+requires std::is_arithmetic_v<T> T key_of(T key) { return key; }
+
 /// Two numbers between which a rank probably lies.
 template <typename T>
 struct Bracket {
   T low;
   T high;
 
-  /// Copies the numbers inside to `kept`. No branch on the data.
-  template <typename KeyAt>
-  BracketCount keep(const KeyAt& key_at, std::size_t count, T* kept) const {
+  /// Whether low <= key <= high. Of integers by one comparison: compilers make branches of two.
+  bool holds(T key) const {
+    if constexpr (std::is_integral_v<T>) {
+      using Bits = std::make_unsigned_t<T>;
+      return static_cast<Bits>(key) - static_cast<Bits>(low) <= static_cast<Bits>(high) - static_cast<Bits>(low);
+    } else {
+      return static_cast<bool>((key >= low ? 1 : 0) & (key <= high ? 1 : 0));
+    }
+  }
+
+  /// To everything on one side of it.
+  void widen(bool downwards) {
+    *this = downwards ? Bracket{std::numeric_limits<T>::lowest(), low} : Bracket{high, std::numeric_limits<T>::max()};
+  }
+
+  /// Copies the numbers inside to `kept`, which may be more than numbers: see key_of. No branch on the data.
+  template <typename KeyAt, typename Kept>
+  BracketCount keep(const KeyAt& key_at, std::size_t count, Kept* kept) const {
     BracketCount found;
     for (std::size_t i = 0; i < count;) {
       if (i > 0) runtime::look_for_stop();
       for (const std::size_t end = std::min(count, i + std::size_t{kRecordsPerLook}); i < end; ++i) {
-        const T key = key_at(i);
+        const Kept one = key_at(i);
+        const T key = key_of(one);
         found.below += key < low ? 1 : 0;
-        kept[found.inside] = key;
-        found.inside += (key >= low ? 1 : 0) & (key <= high ? 1 : 0);
+        kept[found.inside] = one;
+        found.inside += holds(key) ? 1 : 0;
       }
     }
     return found;
@@ -100,8 +121,7 @@ T select_key(const KeyAt& key_at, std::size_t count, std::size_t rank, const Key
   Bracket<T> bracket = guess_bracket<T>(key_at, count, rank);
   BracketCount found = bracket.keep(key_at, count, first);
   if (rank < found.below || rank >= found.below + found.inside) {  // missed: everything on the side where it lies
-    constexpr T kInfinity = std::numeric_limits<T>::infinity();
-    bracket = rank < found.below ? Bracket<T>{-kInfinity, bracket.low} : Bracket<T>{bracket.high, kInfinity};
+    bracket.widen(rank < found.below);
     found = bracket.keep(key_at, count, first);
   }
   if (bracket.low == bracket.high) return bracket.low;

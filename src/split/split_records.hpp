@@ -73,25 +73,32 @@ void split_equals(const Access& access, typename Access::Record* first, typename
   }
 }
 
-/// Before: any order. After: [first, middle) are the records that come first by the super-key of dimension d. Returns
-/// x_d of the first record by the super-key of [middle, last), which must not be empty. O(records), whatever the data.
+/// Splits records where the coordinate at the rank is known.
 template <typename T, typename Access>
-T split_records(const Access& access, typename Access::Record* first, typename Access::Record* middle,
-                typename Access::Record* last, std::uint32_t d, const KeyStorage<T>& storage) {
+void split_at_value(const Access& access, typename Access::Record* first, typename Access::Record* middle,
+                    typename Access::Record* last, std::uint32_t d, T value, const KeyStorage<T>& storage) {
   using Record = typename Access::Record;
-  const auto key_at = [&](std::size_t i) { return access.at(first[i], d); };
-  const T value =
-      select_key<T>(key_at, static_cast<std::size_t>(last - first), static_cast<std::size_t>(middle - first), storage);
   Record* equals = partition_records(first, last, [&](const Record& r) { return access.at(r, d) < value; });
   if (equals != middle) {
     Record* end = partition_records(equals, last, [&](const Record& r) { return access.at(r, d) <= value; });
     split_equals<T>(access, equals, middle, end, d, storage);
   }
+}
+
+/// Before: any order. After: [first, middle) are the records that come first by the super-key of dimension d. Returns
+/// x_d of the first record by the super-key of [middle, last), which must not be empty. O(records), whatever the data.
+template <typename T, typename Access>
+T split_records(const Access& access, typename Access::Record* first, typename Access::Record* middle,
+                typename Access::Record* last, std::uint32_t d, const KeyStorage<T>& storage) {
+  const auto key_at = [&](std::size_t i) { return access.at(first[i], d); };
+  const T value =
+      select_key<T>(key_at, static_cast<std::size_t>(last - first), static_cast<std::size_t>(middle - first), storage);
+  split_at_value<T>(access, first, middle, last, d, value, storage);
   return value;
 }
 
 /// As split_records, and the first record by the super-key of [middle, last), which must not be empty, is at `middle`.
-/// `split` does the rest: split_records or split_in_parallel.
+/// `split` does the rest and returns x_d of that record: split_records, split_in_parallel.
 template <typename T, typename Access, typename Split>
 void split_around_middle(const Access& access, typename Access::Record* middle, typename Access::Record* last,
                          std::uint32_t d, const Split& split) {

@@ -17,6 +17,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -160,6 +161,35 @@ TEST(TreeExport, EqualsTheSortedTreeOnRandomCases) {
     expect_same(expected, ordered, points.view());
     EXPECT_EQ(verify_tree(table, points.view()).first_violation, "");
     EXPECT_EQ(verify_tree(ordered, points.view()).first_violation, "");
+  }
+}
+
+/// Both zeros, numbers next to them and the largest ones, all with ties; a side may overflow.
+template <typename T>
+void expect_right_trees_of_extremes(std::uint32_t dims, std::mt19937_64& random) {
+  using Limits = std::numeric_limits<T>;
+  constexpr T kValues[] = {T(0), Limits::denorm_min(), Limits::min(), T(1), T(1.5), Limits::max()};
+  PointSet points(std::is_same_v<T, float> ? DType::f32 : DType::f64, 1500, dims);
+  for (T& value : points.values<T>()) {
+    value = kValues[random() % std::size(kValues)];
+    value = random() % 2 == 0 ? value : -value;
+  }
+  for (const SplitRule rule : {SplitRule::widest, SplitRule::cycle}) {
+    for (const Middle middle : {Middle::left, Middle::right}) {
+      const TreeExportOptions options{.split = rule, .middle = middle};
+      const NodeTable expected = sorted_table(points.view(), options);
+      expect_same(expected, export_node_table(points.view(), options));
+      expect_same(expected, export_in_order(points.view(), options), points.view());
+    }
+  }
+}
+
+TEST(TreeExport, ExtremeCoordinatesKeepTheirOrder) {
+  std::mt19937_64 random(6);
+  for (const std::uint32_t dims : {1u, 2u, 3u, 8u, 12u}) {
+    SCOPED_TRACE(testing::Message() << dims << " dims");
+    expect_right_trees_of_extremes<float>(dims, random);
+    expect_right_trees_of_extremes<double>(dims, random);
   }
 }
 
