@@ -1,10 +1,10 @@
-// Builds the tree in place: each range is split around its middle, then its halves are. In 2 to 8 dims the points
-// themselves are moved. In other dims their numbers are; once the ranges are small, the coordinates are copied so that
-// those of a range are contiguous and stay in the cache for all levels below.
+// Builds the tree: large ranges are split in place around their middles, those that fit into a cache by SubtreeBuilder.
+// In 2 to 8 dims the points themselves are moved. In other dims their numbers are; once the ranges are small, the
+// coordinates are copied so that those of a range are contiguous and stay in the cache for all levels below.
 //
 //   pass (per level)      per point                             memory per point
 //   box                   read d coordinates                    d coordinates and 4 bytes
-//   selection             read one coordinate, a few again      two coordinates
+//   selection             read one coordinate, a few again      four coordinates, of which most are not touched
 //   partition             move the point or its number
 #include <kith/apps/tree_export.hpp>
 
@@ -281,7 +281,7 @@ InOrderTree in_order_by_gpu(PointView points, const TreeExportOptions& options) 
 std::uint64_t bytes_of(PointView points, const TreeExportOptions& options) {
   const std::uint64_t value = size_of(points.dtype()), row = points.dims() * value;
   const bool moves_points = core::visit_dims(points.dims(), [](auto dims) { return dims.value != core::kRuntimeDims; });
-  const std::uint64_t of_tree = moves_points ? 8 + row + value + 2 * value : 16 + row + std::max(row, 2 * value);
+  const std::uint64_t of_tree = moves_points ? 8 + row + value + 4 * value : 16 + row + std::max(row, 2 * value);
   const std::uint64_t equal = options.unique ? 16 : 0;  // before the tree: hashes, and the first of equal points
   return points.rows() * std::max({of_tree, 8 + equal, 8 + std::max<std::uint64_t>(row, 8)});
 }

@@ -72,8 +72,8 @@ struct InOrderTree {
 /// The points of a range are ordered by (x_d, x_(d+1), …, x_(d-1), number), d being the dimension that its node splits;
 /// the one in the middle is the node, those before it and after it are its subtrees. So the answer is unique, no level
 /// more than ceil(log2(n + 1)) exists, and equal points are no trouble. O(n log n dims), whatever the points; about 12
-/// bytes per point, two coordinates, and a copy of the points (two in 1 dim and from 9 dims on). Throws BadData on NaN
-/// or infinity, UsageError, OutOfMemory, Interrupted.
+/// bytes per point, up to four coordinates, and a copy of the points (two in 1 dim and from 9 dims on). Throws BadData
+/// on NaN or infinity, UsageError, OutOfMemory, Interrupted.
 KITH_EXPORT NodeTable export_node_table(PointView points, const TreeExportOptions& options = {});
 /// The same tree, laid out in order.
 KITH_EXPORT InOrderTree export_in_order(PointView points, const TreeExportOptions& options = {});
