@@ -22,22 +22,12 @@ struct RecordBox {
 
   /// Of at least one record.
   RecordBox(const Access& access, const Record* first, const Record* last) {
-    if constexpr (Access::kDims != 0) {
-      // A minimum waits for the one before it, so that many records have four.
-      last - first < 32 ? find_by_vectors<1>(first, last) : find_by_vectors<4>(first, last);
-    } else {
-      const std::uint32_t dims = access.dims();
-      for (Corner* corner : {&low, &high}) {
-        for (std::uint32_t d = 0; d < dims; ++d) corner->push_back(access.at(*first, d));
-      }
-      for (const Record* r = first + 1; r < last; ++r) {
-        for (std::uint32_t d = 0; d < dims; ++d) {
-          const Key x = access.at(*r, d);
-          low[d] = std::min(low[d], x);
-          high[d] = std::max(high[d], x);
-        }
-      }
+    if constexpr (Access::kDims == 0) {
+      low.resize(access.dims());
+      high.resize(access.dims());
     }
+    // A minimum waits for the one before it, so that many records have four.
+    last - first < 32 ? find_by_vectors<1>(access, first, last) : find_by_vectors<4>(access, first, last);
   }
 
   void include(const RecordBox& other) {
@@ -65,17 +55,26 @@ struct RecordBox {
   }
 
  private:
-  /// By vectors of the compiler: one in up to 4 dims, else two that overlap. In 3 dims the fourth lane holds the
-  /// index and is ignored.
+  static const Key* coordinates(const Access& access, const Record& record) {
+    if constexpr (Access::kDims == 0) {
+      return access.rows + std::size_t{record} * access.dims();
+    } else {
+      return record.x.data();
+    }
+  }
+
+  /// By vectors of the compiler: one in up to 4 dims, else several, of which the last two may overlap. In 3 dims the
+  /// fourth lane holds the index and is ignored. Dims known at run time are at least 4.
   template <std::ptrdiff_t kTogether>
-  void find_by_vectors(const Record* first, const Record* last) {
-    constexpr std::uint32_t kLanes = std::min(std::bit_ceil(Access::kDims), 4u);
+  void find_by_vectors(const Access& access, const Record* first, const Record* last) {
+    constexpr std::uint32_t kLanes = Access::kDims == 0 ? 4 : std::min(std::bit_ceil(Access::kDims), 4u);
     typedef Key Lanes __attribute__((vector_size(kLanes * sizeof(Key))));
-    static_assert(sizeof(Lanes) <= sizeof(Record));
-    for (std::uint32_t at = 0;; at = Access::kDims - kLanes) {
-      const auto load = [at](const Record* record) {
+    static_assert(Access::kDims == 0 || sizeof(Lanes) <= sizeof(Record));
+    const std::uint32_t dims = access.dims();
+    for (std::uint32_t at = 0;; at = std::min(at + kLanes, dims - kLanes)) {
+      const auto load = [&access, at](const Record* record) {
         Lanes lanes;
-        __builtin_memcpy(&lanes, record->x.data() + at, sizeof(lanes));
+        __builtin_memcpy(&lanes, coordinates(access, *record) + at, sizeof(lanes));
         return lanes;
       };
       Lanes lows[kTogether], highs[kTogether];
@@ -94,11 +93,11 @@ struct RecordBox {
         include(0, lows[i]);
         include(0, highs[i]);
       }
-      for (std::uint32_t lane = 0; lane < kLanes && at + lane < Access::kDims; ++lane) {
+      for (std::uint32_t lane = 0; lane < kLanes && at + lane < dims; ++lane) {
         low[at + lane] = lows[0][lane];
         high[at + lane] = highs[0][lane];
       }
-      if (at + kLanes >= Access::kDims) return;
+      if (at + kLanes >= dims) return;
     }
   }
 };

@@ -88,7 +88,7 @@ class RangeSplitter {
   using Box = RecordBox<T, Access>;
 
   std::uint32_t dimension_of(const TreeRange& range, int threads) const {
-    if (rule_ == SplitRule::cycle) return range.level % access_.dims();
+    if (rule_ == SplitRule::cycle || access_.dims() == 1) return range.level % access_.dims();
     const auto box_of = [&](std::uint64_t first, std::uint64_t last) {
       return Box(access_, records_ + first, records_ + last);
     };
