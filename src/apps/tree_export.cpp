@@ -153,7 +153,7 @@ class TreeBuilder {
     using Access = split::IndexRecords<Key>;
     const std::uint32_t dims = points_.dims();
     std::vector<std::uint32_t> original = std::move(tree_.rows);
-    runtime::LargeBuffer copy(original.size() * dims * sizeof(Key)), copy_together(copy.bytes());
+    runtime::LargeBuffer copy(original.size() * dims * sizeof(Key));
     const auto keys_of = [dims](runtime::LargeBuffer& buffer, std::uint64_t i) {
       return buffer.template as<Key>().data() + i * dims;
     };
@@ -168,6 +168,7 @@ class TreeBuilder {
       std::sort(tree_.rows.begin() + static_cast<std::ptrdiff_t>(subtrees[i].first),
                 tree_.rows.begin() + static_cast<std::ptrdiff_t>(subtrees[i].last));
     });
+    runtime::LargeBuffer copy_together(copy.bytes());
     std::vector<std::uint32_t> together(original.size());
     for_blocks([&](std::uint64_t i) {
       std::copy_n(keys_of(copy, tree_.rows[i]), dims, keys_of(copy_together, i));
@@ -281,7 +282,7 @@ InOrderTree in_order_by_gpu(PointView points, const TreeExportOptions& options) 
 std::uint64_t bytes_of(PointView points, const TreeExportOptions& options) {
   const std::uint64_t value = size_of(points.dtype()), row = points.dims() * value;
   const bool moves_points = core::visit_dims(points.dims(), [](auto dims) { return dims.value != core::kRuntimeDims; });
-  const std::uint64_t of_tree = moves_points ? 8 + row + value + 4 * value : 16 + row + std::max(row, 2 * value);
+  const std::uint64_t of_tree = moves_points ? 8 + row + value + 4 * value : 16 + row + std::max(row, 4 * value);
   const std::uint64_t equal = options.unique ? 16 : 0;  // before the tree: hashes, and the first of equal points
   return points.rows() * std::max({of_tree, 8 + equal, 8 + std::max<std::uint64_t>(row, 8)});
 }

@@ -51,8 +51,8 @@ TEST_F(VerifyFilters, ApproximateAnswersKeepTheirBound) {
   const std::vector<std::string> knn = {"knn", "-k", "6"};
   const std::vector<std::string> tree = {"--engine", "kdtree", "--leaf-size", "4"};
   ASSERT_EQ(run_kith({"generate", "--points", "600", "--dims", "8", "--out", path("p.npy")}).code, 0);
-  expect_told_apart(knn, {"--eps", "0.5"}, tree);
-  expect_told_apart(knn, {"--eps", "0.5", "--squared"}, tree);
+  expect_told_apart(knn, {"--eps", "2"}, tree);
+  expect_told_apart(knn, {"--eps", "2", "--squared"}, tree);
   const Outcome tighter = run_kith({"verify", path("n.npz"), path("p.npy"), "--eps", "0.0001", "--squared"});
   EXPECT_EQ(tighter.code, 3) << tighter;
   EXPECT_PRED2(has, tighter.err, "is more than 1 + ");
