@@ -127,8 +127,7 @@ class SubtreeBuilder {
       return;
     }
     Record* const equals = divide(from, count, to, to + count, d, found.key);
-    Record* const end =
-        split::partition_records(equals, to + count, [&](const Record& r) { return access_.at(r, d) <= found.key; });
+    Record* const end = split::partition_up_to(access_, equals, to + count, d, found.key);
     const split::KeyStorage<Key> keys{reinterpret_cast<Key*>(first), reinterpret_cast<Key*>(second), count};
     split::split_equals<Key>(access_, equals, to + middle, end, d, keys);
     const auto node = std::min_element(

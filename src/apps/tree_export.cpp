@@ -73,7 +73,7 @@ class RangeSplitter {
         split::find_rank<Key>(at, range.size(), static_cast<std::size_t>(middle - first), keys, again);
     if (found.equals == 1) {
       std::swap(first[found.place], last[-1]);
-      split::partition_records(first, last - 1, [&](const Record& r) { return access_.at(r, d) < found.key; });
+      split::partition_below(access_, first, last - 1, d, found.key);
       std::swap(*middle, last[-1]);
     } else {
       split::split_around_middle<Key>(access_, middle, last, d, [&] {

@@ -75,14 +75,14 @@ T split_in_parallel(const Access& access, typename Access::Record* first, typena
   const auto count = static_cast<std::uint64_t>(last - first);
   const auto rank = static_cast<std::uint64_t>(middle - first);
   const Parts parts{count, 4 * static_cast<std::uint64_t>(threads)};
-  const auto key_at = [&](std::size_t i) { return access.at(first[i], d); };
+  const CoordinateAt<Access> key_at{access, first, d};
 
   // The value at the rank: each part keeps what lies in the bracket, the rest is done alone.
   const Bracket<T> bracket = guess_bracket<T>(key_at, count, rank);
   std::vector<BracketCount> found(parts.parts);
   runtime::parallel_for(parts.parts, parts.one_pass(threads), [&](std::uint64_t part) {
     const std::uint64_t begin = parts.first(part);
-    found[part] = bracket.keep([&](std::size_t i) { return key_at(begin + i); }, parts.first(part + 1) - begin,
+    found[part] = bracket.keep(CoordinateAt<Access>{access, first + begin, d}, parts.first(part + 1) - begin,
                                storage.first + begin);
   });
   std::uint64_t below = 0, inside = 0;
@@ -97,12 +97,10 @@ T split_in_parallel(const Access& access, typename Access::Record* first, typena
   const T value =
       select_key<T>(KeyArray<T>{storage.first}, inside, rank - below, {storage.second, storage.first, count});
 
-  const std::uint64_t left =
-      partition_in_parallel(first, parts, threads, [&](const Record& r) { return access.at(r, d) < value; });
+  const std::uint64_t left = partition_in_parallel(first, parts, threads, IsBelow<T, Access>{access, d, value});
   if (left != rank) {
     Record* equals = first + left;
-    Record* end = partition_records(equals, last, [&](const Record& r) { return access.at(r, d) <= value; });
-    split_equals<T>(access, equals, middle, end, d, storage);
+    split_equals<T>(access, equals, middle, partition_up_to(access, equals, last, d, value), d, storage);
   }
   return value;
 }

@@ -10,7 +10,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
 namespace kith::split {
@@ -53,6 +57,44 @@ bool precedes(const Access& access, const typename Access::Record& a, const type
   return access.index_of(a) < access.index_of(b);
 }
 
+/// What the passes over records compare: types of their own, so that each pass is compiled once for an Access.
+template <typename Access>
+struct CoordinateAt {
+  const Access& access;
+  const typename Access::Record* records;
+  std::uint32_t axis;
+
+  auto operator()(std::size_t i) const { return access.at(records[i], axis); }
+};
+template <typename T, typename Access>
+struct IsBelow {
+  const Access& access;
+  std::uint32_t axis;
+  T value;
+
+  bool operator()(const typename Access::Record& record) const { return access.at(record, axis) < value; }
+};
+/// The next number: of finite numbers those below it are those up to `value`.
+template <typename T>
+T next_above(T value) {
+  if constexpr (std::is_integral_v<T>) {
+    return value + 1;
+  } else {
+    return std::nextafter(value, std::numeric_limits<T>::infinity());
+  }
+}
+/// Moves the records whose coordinate is below a value, or up to it, to the front. Returns the first of the others.
+template <typename T, typename Access>
+auto* partition_below(const Access& access, typename Access::Record* first, typename Access::Record* last,
+                      std::uint32_t axis, T value) {
+  return partition_records(first, last, IsBelow<T, Access>{access, axis, value});
+}
+template <typename T, typename Access>
+auto* partition_up_to(const Access& access, typename Access::Record* first, typename Access::Record* last,
+                      std::uint32_t axis, T value) {
+  return partition_below(access, first, last, axis, next_above(value));
+}
+
 /// Splits records that are equal in the first components of the super-key of dimension d: each round goes on with the
 /// next component, at most dims in all; after them the index decides.
 template <typename T, typename Access>
@@ -61,11 +103,10 @@ void split_equals(const Access& access, typename Access::Record* first, typename
   using Record = typename Access::Record;
   for (std::uint32_t component = 1; component < access.dims() && middle != first && middle != last; ++component) {
     const std::uint32_t axis = (d + component) % access.dims();
-    const auto key_at = [&](std::size_t i) { return access.at(first[i], axis); };
-    const T value = select_key<T>(key_at, static_cast<std::size_t>(last - first),
+    const T value = select_key<T>(CoordinateAt<Access>{access, first, axis}, static_cast<std::size_t>(last - first),
                                   static_cast<std::size_t>(middle - first), storage);
-    first = partition_records(first, last, [&](const Record& r) { return access.at(r, axis) < value; });
-    last = partition_records(first, last, [&](const Record& r) { return access.at(r, axis) <= value; });
+    first = partition_below(access, first, last, axis, value);
+    last = partition_up_to(access, first, last, axis, value);
   }
   if (middle != first && middle != last) {
     std::nth_element(first, middle, last,
@@ -77,11 +118,9 @@ void split_equals(const Access& access, typename Access::Record* first, typename
 template <typename T, typename Access>
 void split_at_value(const Access& access, typename Access::Record* first, typename Access::Record* middle,
                     typename Access::Record* last, std::uint32_t d, T value, const KeyStorage<T>& storage) {
-  using Record = typename Access::Record;
-  Record* equals = partition_records(first, last, [&](const Record& r) { return access.at(r, d) < value; });
+  auto* equals = partition_below(access, first, last, d, value);
   if (equals != middle) {
-    Record* end = partition_records(equals, last, [&](const Record& r) { return access.at(r, d) <= value; });
-    split_equals<T>(access, equals, middle, end, d, storage);
+    split_equals<T>(access, equals, middle, partition_up_to(access, equals, last, d, value), d, storage);
   }
 }
 
@@ -90,9 +129,8 @@ void split_at_value(const Access& access, typename Access::Record* first, typena
 template <typename T, typename Access>
 T split_records(const Access& access, typename Access::Record* first, typename Access::Record* middle,
                 typename Access::Record* last, std::uint32_t d, const KeyStorage<T>& storage) {
-  const auto key_at = [&](std::size_t i) { return access.at(first[i], d); };
-  const T value =
-      select_key<T>(key_at, static_cast<std::size_t>(last - first), static_cast<std::size_t>(middle - first), storage);
+  const T value = select_key<T>(CoordinateAt<Access>{access, first, d}, static_cast<std::size_t>(last - first),
+                                static_cast<std::size_t>(middle - first), storage);
   split_at_value<T>(access, first, middle, last, d, value, storage);
   return value;
 }

@@ -164,7 +164,7 @@ TEST_F(PlanAndMemory, AgreeForBuildsOfEachBuilder) {
                                                  {Engine::kd_tree, Builder::select},
                                                  {Engine::kd_tree, Builder::segsort}};
   for (const DType dtype : {DType::f32, DType::f64}) {
-    for (const std::uint32_t dims : {2u, 3u, 5u, 8u, 16u}) {
+    for (const std::uint32_t dims : {1u, 2u, 3u, 5u, 8u, 16u}) {
       const PointSet points = uniform_points(dtype, kRows, dims, 2);
       for (const auto& [engine, builder] : builders) {
         SCOPED_TRACE(testing::Message() << name_of(engine) << ", " << name_of(builder) << ", " << name_of(dtype) << ", "

@@ -9,39 +9,42 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 namespace kith::cpu {
+
+/// A record for each point, in index order, on all threads of the frame.
+template <typename T, std::uint32_t D>
+void fill_records(const TreeFrame<T>& frame, const T* rows, typename split::PointRecords<T, D>::Record* records) {
+  const std::uint64_t points = frame.geometry().points;
+  constexpr std::uint64_t kBlock = 1 << 16;
+  runtime::parallel_for((points + kBlock - 1) / kBlock, {.threads = frame.threads()}, [&](std::uint64_t block) {
+    const std::uint64_t end = std::min(points, (block + 1) * kBlock);
+    for (std::uint64_t i = block * kBlock; i < end; ++i) {
+      std::copy_n(rows + i * D, D, records[i].x.begin());
+      records[i].index = static_cast<std::uint32_t>(i);
+    }
+  });
+}
 
 /// Calls build(access, records) with a record for each point, in index order. Up to 8 dims they hold the coordinates
 /// and lie in the memory of the leaf blocks, above they are indices.
 template <typename T, typename Build>
 void with_records(TreeFrame<T>& frame, const T* rows, const Build& build) {
   const std::uint64_t points = frame.geometry().points;
-  const auto fill = [&](auto* records, const auto& make_record) {
-    constexpr std::uint64_t kBlock = 1 << 16;
-    runtime::parallel_for((points + kBlock - 1) / kBlock, {.threads = frame.threads()}, [&](std::uint64_t block) {
-      const std::uint64_t end = std::min(points, (block + 1) * kBlock);
-      for (std::uint64_t i = block * kBlock; i < end; ++i) records[i] = make_record(i);
-    });
-  };
   core::visit_dims(frame.dims(), [&](auto constant_dims) {
     constexpr std::uint32_t D = constant_dims.value;
     if constexpr (D == core::kRuntimeDims) {
       std::vector<std::uint32_t> records(points);
-      fill(records.data(), [](std::uint64_t i) { return static_cast<std::uint32_t>(i); });
+      std::iota(records.begin(), records.end(), 0u);
       build(split::IndexRecords<T>{rows, frame.dims()}, records.data());
     } else {
       using Access = split::PointRecords<T, D>;
       using Record = typename Access::Record;
       static_assert(sizeof(Record) == (D * sizeof(T) + 4 + sizeof(T) - 1) / sizeof(T) * sizeof(T));
       auto* records = reinterpret_cast<Record*>(frame.blocks());
-      fill(records, [rows](std::uint64_t i) {
-        Record record;
-        std::copy_n(rows + i * D, D, record.x.begin());
-        record.index = static_cast<std::uint32_t>(i);
-        return record;
-      });
+      fill_records<T, D>(frame, rows, records);
       build(Access{}, records);
     }
   });

@@ -28,12 +28,12 @@ void quickselect(const Access& access, typename Access::Record* first, typename 
     for (std::size_t i = 0; i < kSamples; ++i) sample[i] = access.at(first[(2 * i + 1) * count / (2 * kSamples)], axis);
     const std::size_t place = static_cast<std::size_t>(middle - first) * kSamples / count;
     const T pivot = split::select_few(sample.data(), kSamples, place, place).first;
-    Record* right = split::partition_records(first, last, [&](const Record& r) { return access.at(r, axis) < pivot; });
+    Record* right = split::partition_below(access, first, last, axis, pivot);
     if (middle < right) {
       last = right;
       continue;
     }
-    first = split::partition_records(right, last, [&](const Record& r) { return access.at(r, axis) <= pivot; });
+    first = split::partition_up_to(access, right, last, axis, pivot);
     if (middle >= first) continue;
     last = first;  // all equal to the pivot
     first = right;
@@ -87,13 +87,14 @@ void select_record(const Access& access, typename Access::Record* first, typenam
       const T least = core::distance_of_bits(low);
       const T most =
           core::distance_of_bits(std::min<OrderedBits<T>>(high, low + ((OrderedBits<T>{1} << digit.shift) - 1)));
-      const auto partition = [&](Record* from, std::uint64_t records, const auto& is_left) {
+      const auto partition = [&](Record* from, std::uint64_t records, T value) {
         const split::Parts shares{records, parts.parts};
+        const split::IsBelow<T, Access> is_left{access, axis, value};
         return is_shared ? from + split::partition_in_parallel(from, shares, threads, is_left)
                          : split::partition_records(from, from + records, is_left);
       };
-      first = partition(first, count, [&](const Record& r) { return access.at(r, axis) < least; });
-      last = partition(first, count - before, [&](const Record& r) { return access.at(r, axis) <= most; });
+      first = partition(first, count, least);
+      last = partition(first, count - before, split::next_above(most));
     }
   }
   std::nth_element(first, middle, last,  // equal in all coordinates

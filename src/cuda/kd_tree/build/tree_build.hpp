@@ -1,5 +1,5 @@
 // One build of a k-d tree on a GPU: its memory, then its kernels, which run one after the other without a word to the
-// host.
+// host; only those of builders with names wait for it.
 #pragma once
 
 #include "cuda/kd_tree/build/build.hpp"

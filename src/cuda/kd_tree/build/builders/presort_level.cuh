@@ -41,13 +41,14 @@ __device__ std::uint32_t split_presorted(const ArrangeTask<T>& task, std::uint32
   return d;
 }
 
-/// A thread per node.
+/// A thread per node, or for several if they are very many.
 template <typename T>
 __global__ void __launch_bounds__(kPresortThreads) split_presorted_nodes(PresortLevel<T> p) {
-  const std::uint64_t j = std::uint64_t{block_number()} * kPresortThreads + thread_number();
-  if (j >= std::uint64_t{1} << p.level) return;
-  split_presorted(p.task, p.level, j, p.first(j), p.middle(j), p.first(j + 1),
-                  [&](std::uint32_t d, std::uint64_t place) { return p.orders[d * p.stride + place]; });
+  const std::uint64_t nodes = std::uint64_t{1} << p.level, stride = std::uint64_t{blocks_in_grid()} * kPresortThreads;
+  for (std::uint64_t j = std::uint64_t{block_number()} * kPresortThreads + thread_number(); j < nodes; j += stride) {
+    split_presorted(p.task, p.level, j, p.first(j), p.middle(j), p.first(j + 1),
+                    [&](std::uint32_t d, std::uint64_t place) { return p.orders[d * p.stride + place]; });
+  }
 }
 
 /// The places of a node that a block takes: those of one tile of `tiles`.
