@@ -52,11 +52,11 @@ struct DeviceProfile {
 /// The CPU of this machine and this version of kith, with built-in values.
 KITH_EXPORT DeviceProfile profile_of_cpu();
 
-/// All devices in a file. Throws IoError, CorruptFile also for values out of range. Of other versions only device and
-/// version are read.
+/// All devices in a file, which is not compressed. Throws IoError, CorruptFile also for values out of range, UsageError
+/// for "-". Of other versions only device and version are read.
 KITH_EXPORT std::vector<DeviceProfile> read_profile(const std::string& path);
-/// Adds the device, or replaces what the file has for it; creates the file and its folder. Throws IoError, and
-/// CorruptFile if the file there is no profile.
+/// Adds the device, or replaces what the file has for it and its version; creates the file and its folder. Entries of
+/// other devices and versions stay as they are. Throws IoError, and CorruptFile if the file there is no profile.
 KITH_EXPORT void write_to_profile(const std::string& path, const DeviceProfile& device);
 
 /// `kith/profile.json` in the folder XDG_CONFIG_HOME, or in `.config` of the home directory; empty without either.
@@ -72,7 +72,7 @@ struct ProfileInUse {
 /// Takes the values of a profile from now on: of the file `path`; if it is empty, of the one that the environment
 /// variable KITH_PROFILE names, or of `user_profile_path()` if there is one; "none" stands for the built-in values. A
 /// profile of another CPU or version is not taken, and the note says so; the same for one that was found without being
-/// named and cannot be read. Throws IoError and CorruptFile for one that was named. Thread-safe.
+/// named and cannot be read. Throws IoError and CorruptFile for one that was named, UsageError for "-". Thread-safe.
 KITH_EXPORT ProfileInUse use_profile(const std::string& path = {});
 
 /// What `use_profile` last did; by itself a process does `use_profile("")` when it first needs a number.

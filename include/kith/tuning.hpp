@@ -32,7 +32,8 @@ struct Tuning {
 /// reference stays valid; searches that run keep what they began with or take the new ones, with the same answer.
 KITH_EXPORT const Tuning& tuning() noexcept;
 
-/// Takes these from now on. Thread-safe. Throws UsageError for a number out of its range.
+/// Takes these until `use_profile` is called, on every GPU. Thread-safe. Throws UsageError for a number out of its
+/// range.
 KITH_EXPORT void use_tuning(const Tuning& values);
 
 }  // namespace kith::inline v0

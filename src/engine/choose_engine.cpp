@@ -57,12 +57,12 @@ constexpr double kScannedBeforeGpuStarts = 1e9;
 
 bool is_usable(const DeviceInfo& info) { return !info.gpu || info.gpu->has_code; }
 
-/// The device for a caller who leaves it to us. GPUs are looked for only if one would be taken: that takes a while.
+/// The device for a caller who leaves it to us. GPUs are looked for only if one would be taken: that takes a while. An
+/// engine that is measured depends on the device, so that a profile must not choose either.
 void choose_device(const EngineRequest& wanted, Choice& choice) {
   const auto why_not = [&](std::uint64_t fewest) { return fmt::format("a GPU pays from {} points on", fewest); };
-  if (const std::uint64_t fewest = fewest_gpu_points(); wanted.points < fewest) {
-    return choice.fall_back(why_not(fewest));
-  }
+  std::uint64_t fewest = choice.is_measured ? Tuning{}.gpu_points : fewest_gpu_points();
+  if (wanted.points < fewest) return choice.fall_back(why_not(fewest));
   const double pairs = static_cast<double>(wanted.points) * static_cast<double>(wanted.queries);
   if (wanted.queries > 0 && pairs * wanted.dims < kScannedBeforeGpuStarts) {
     return choice.fall_back(fmt::format("{} queries are answered before a GPU has started", wanted.queries));
@@ -83,7 +83,7 @@ void choose_device(const EngineRequest& wanted, Choice& choice) {
   for (const DeviceInfo& info : devices) {
     if (info.device == choice.device) take_gpu_values(info.name);
   }
-  const std::uint64_t fewest = tuning().gpu_points;  // of this GPU
+  if (!choice.is_measured) fewest = tuning().gpu_points;  // of this GPU
   if (wanted.points < fewest) return choice.fall_back(why_not(fewest));
   choice.reason +=
       fmt::format("\ndevice {}: {}", choice.device.name(), are_points_there ? "the points are there" : why_not(fewest));

@@ -1,8 +1,7 @@
 // See profile.hpp, kith/profile.hpp and kith/tuning.hpp. Numbers in use are never changed or freed: others take their
-// place, so that whoever reads them needs no lock.
+// place, so that reading them needs no lock.
 #include "engine/profile.hpp"
 
-#include "runtime/input_file.hpp"
 #include "runtime/output_file.hpp"
 
 #include <kith/error.hpp>
@@ -13,8 +12,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <exception>
 #include <filesystem>
@@ -65,7 +66,8 @@ std::atomic<const Tuning*> in_use{nullptr};
 struct State {
   std::recursive_mutex lock;  // a first use may come from within
   ProfileInUse profile;
-  std::exception_ptr error;  ///< of a profile that KITH_PROFILE names
+  std::exception_ptr error;    ///< of a profile that KITH_PROFILE names
+  bool is_overridden = false;  ///< by `use_tuning`: the profile's numbers are not taken, also not when a GPU is used
 };
 State& state() {
   static auto& only = *new State;
@@ -163,9 +165,15 @@ DeviceProfile device_of(const ordered_json& json) {
   return device;
 }
 
+/// Reads no more than a profile may have, and decompresses nothing: a small file may hold gigabytes.
 std::string text_of(const std::string& path) {
-  const runtime::InputFile file(path);
-  return file.size() <= kMostBytes ? file.head(file.size()) : std::string();
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMostBytes + 1, '\0');
+  if (!file.read(text.data(), static_cast<std::streamsize>(text.size())) && !file.eof()) {
+    throw IoError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
+  }
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text.size() <= kMostBytes ? text : std::string();
 }
 
 /// The file as JSON with a list of devices.
@@ -175,7 +183,29 @@ ordered_json document_of(const std::string& path) {
       json["devices"].is_array()) {
     return json;
   }
-  throw CorruptFile(fmt::format("{}: is no profile of this kith; make one with \"kith tune\"", path));
+  throw CorruptFile(fmt::format("{}: is no profile of this kith; remove it, then run \"kith tune\"", path));
+}
+
+/// What a file says of a device, and the same as far as this version reads it.
+struct Entry {
+  ordered_json json;
+  DeviceProfile device;
+};
+
+std::vector<Entry> entries_of(const std::string& path) {
+  if (path == "-") throw UsageError("a profile is a file that can be read again, not standard input; name one");
+  std::vector<Entry> entries;
+  try {
+    const ordered_json document = document_of(path);
+    for (const ordered_json& json : document.at("devices")) entries.push_back({json, device_of(json)});
+  } catch (const CorruptFile&) {
+    throw;
+  } catch (const IoError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw CorruptFile(fmt::format("{}: {}; remove it, then run \"kith tune\"", path, error.what()));
+  }
+  return entries;
 }
 
 bool is_same_device(const DeviceProfile& a, const DeviceProfile& b) {
@@ -216,7 +246,7 @@ ProfileInUse profile_named(const std::string& path) {
   }
   const std::string found = user_profile_path();
   std::error_code error;
-  if (found.empty() || !std::filesystem::exists(found, error)) return {};
+  if (found.empty() || (!std::filesystem::exists(found, error) && !error)) return {};
   try {
     return usable_profile(found);
   } catch (const Error& problem) {
@@ -260,7 +290,9 @@ void use_tuning(const Tuning& values) {
     if (is_in_range(value, values.*value.member)) continue;
     throw UsageError(fmt::format("{} is {}; it must be {}", value.name, values.*value.member, range_of(value)));
   }
+  const std::lock_guard guard(state().lock);
   tuning();  // what a first use finds must not come later
+  state().is_overridden = true;
   in_use.store(kept(values), std::memory_order_release);
 }
 
@@ -276,16 +308,7 @@ DeviceProfile profile_of_cpu() {
 
 std::vector<DeviceProfile> read_profile(const std::string& path) {
   std::vector<DeviceProfile> devices;
-  try {
-    const ordered_json document = document_of(path);
-    for (const ordered_json& device : document.at("devices")) devices.push_back(device_of(device));
-  } catch (const CorruptFile&) {
-    throw;
-  } catch (const IoError&) {
-    throw;
-  } catch (const std::exception& error) {
-    throw CorruptFile(fmt::format("{}: {}; make the profile again with \"kith tune\"", path, error.what()));
-  }
+  for (Entry& entry : entries_of(path)) devices.push_back(std::move(entry.device));
   return devices;
 }
 
@@ -295,13 +318,15 @@ void write_to_profile(const std::string& path, const DeviceProfile& device) {
   if (!folder.empty()) std::filesystem::create_directories(folder, error);  // writing says what is wrong
   ordered_json json = {{"format", kFormat}, {"devices", ordered_json::array()}};
   if (std::filesystem::exists(path, error)) {
-    for (const DeviceProfile& other : read_profile(path)) {
-      if (!is_same_device(other, device) && other.version == device.version) json["devices"].push_back(json_of(other));
+    for (const Entry& other : entries_of(path)) {
+      if (!is_same_device(other.device, device) || other.device.version != device.version) {
+        json["devices"].push_back(other.json);
+      }
     }
   }
   json["devices"].push_back(json_of(device));
   runtime::OutputFile file(path);
-  file.write(json.dump(1) + "\n");
+  file.write(json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
   file.commit();
 }
 
@@ -318,6 +343,7 @@ ProfileInUse use_profile(const std::string& path) {
   ProfileInUse profile = profile_named(path);
   publish(profile);
   state().error = nullptr;
+  state().is_overridden = false;
   state().profile = profile;
   return profile;
 }
@@ -339,35 +365,31 @@ void require_profile() {
 }
 
 void take_gpu_values(const std::string& gpu) {
-  Tuning values = tuning();
   const std::lock_guard guard(state().lock);
+  Tuning values = tuning();
+  if (state().is_overridden) return;
   ProfileInUse& profile = state().profile;
-  const DeviceProfile* other = nullptr;
-  Tuning found;  // built in, if the profile has others only
+  const DeviceProfile *found = nullptr, *other = nullptr;
   for (const DeviceProfile& device : profile.devices) {
-    if (!device.is_gpu) continue;
-    if (device.name != gpu) {
-      other = &device;
-      continue;
-    }
-    other = nullptr;
-    found = device.values;
-    break;
+    if (device.is_gpu) (device.name == gpu ? found : other) = &device;
   }
-  if (other == nullptr && found == Tuning{}) return;  // it has none, or nothing to change
-  if (other != nullptr && profile.note.empty()) {
+  if (found == nullptr && other == nullptr) return;
+  if (found == nullptr && profile.note.empty()) {
     profile.note = fmt::format("{}: was made for {}, and is ignored for {}; \"kith tune --device cuda\" adds it",
                                profile.path, text_of(*other), gpu);
   }
+  // Those of another GPU may be in use: built-in ones take their place, too.
+  const Tuning taken = found == nullptr ? Tuning{} : found->values;
   for (const TunedValue& value : kValues) {
-    if (value.is_gpu) values.*value.member = found.*value.member;
+    if (value.is_gpu) values.*value.member = taken.*value.member;
   }
   in_use.store(kept(values), std::memory_order_release);
 }
 
 std::uint64_t fewest_gpu_points() {
-  std::uint64_t fewest = tuning().gpu_points;
   const std::lock_guard guard(state().lock);
+  std::uint64_t fewest = tuning().gpu_points;
+  if (state().is_overridden) return fewest;
   for (const DeviceProfile& device : state().profile.devices) {
     if (device.is_gpu) fewest = std::min(fewest, device.values.gpu_points);
   }

@@ -1,5 +1,6 @@
 // Profiles: written and read, ignored and refused as they should be; and whatever their values are, answers and files
 // stay the same.
+#include "engine/profile.hpp"
 #include "support/expect_same.hpp"
 #include "support/file_content.hpp"
 #include "support/random_case.hpp"
@@ -61,14 +62,19 @@ DeviceProfile changed_cpu() {
   return cpu;
 }
 
+DeviceProfile gpu_named(const std::string& name, std::uint64_t points) {
+  DeviceProfile gpu = profile_of_cpu();
+  gpu.is_gpu = true;
+  gpu.name = name;
+  gpu.threads = 0;
+  gpu.values.gpu_points = points;
+  return gpu;
+}
+
 TEST_F(ProfileTest, IsReadAsItWasWritten) {
   const std::string path = folder_ + "/deep/er/profile.json";
   write_to_profile(path, changed_cpu());
-  DeviceProfile gpu = profile_of_cpu();
-  gpu.is_gpu = true;
-  gpu.name = "NVIDIA H200";
-  gpu.threads = 0;
-  gpu.values.gpu_points = 123;
+  const DeviceProfile gpu = gpu_named("NVIDIA H200", 123);
   write_to_profile(path, gpu);
   DeviceProfile again = changed_cpu();
   again.values.groups_per_task = 9;
@@ -113,11 +119,20 @@ TEST_F(ProfileTest, OfAnotherDeviceOrVersionIsIgnoredWithANote) {
     const ProfileInUse profile = use_profile(path);
     EXPECT_PRED2(holds, profile.note, "is ignored");
     EXPECT_EQ(tuning(), Tuning{});
-    if (which == 2) continue;  // an older version's entry goes when the file is next written
     write_to_profile(path, changed_cpu());
     EXPECT_EQ(use_profile(path).note, "");
     EXPECT_EQ(tuning().groups_per_task, 7);
   }
+}
+
+TEST_F(ProfileTest, EntriesOfOtherVersionsStayAsTheyAre) {
+  const std::string later = R"({"device":"cpu","name":"abacus","threads":1,"version":"9.0.0","values":{"beads":[7]}})";
+  const std::string path = write("shared.json", R"({"format": "kith profile 1", "devices": [)" + later + "]}");
+  for (int i = 0; i < 2; ++i) write_to_profile(path, changed_cpu());
+  EXPECT_EQ(read_profile(path).size(), 2);
+  std::string text = file_content(path);
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
+  EXPECT_PRED2(holds, text, later);
 }
 
 TEST_F(ProfileTest, BrokenOnesAreErrorsOnlyIfNamed) {
@@ -135,6 +150,12 @@ TEST_F(ProfileTest, BrokenOnesAreErrorsOnlyIfNamed) {
     EXPECT_EQ(tuning(), Tuning{});
   }
   EXPECT_THROW(use_profile(folder_ + "/missing.json"), IoError);
+  EXPECT_THROW(use_profile(folder_), IoError);
+  EXPECT_THROW(use_profile("-"), UsageError);
+  EXPECT_THROW(use_profile("/dev/zero"), CorruptFile);
+  std::filesystem::remove_all(folder_ + "/kith");
+  std::filesystem::create_directory_symlink("kith", folder_ + "/kith");  // a folder that cannot be read, even by root
+  EXPECT_PRED2(holds, use_profile().note, "it is ignored");
   EXPECT_THROW(write_to_profile(write("points.csv", "1,2\n"), changed_cpu()), CorruptFile);
   EXPECT_EQ(file_content(folder_ + "/points.csv"), "1,2\n");
 }
@@ -171,6 +192,35 @@ TEST_F(ProfileTest, PlansEstimateByItsTimes) {
   EXPECT_GT(*plan_job(job).build_ms, 20);
   use_profile("none");
   EXPECT_NE(plan_job(job).search_ms, 80);
+}
+
+TEST_F(ProfileTest, EachGpuGetsItsOwnNumbers) {
+  const std::string path = folder_ + "/gpus.json";
+  write_to_profile(path, gpu_named("A", 5000));
+  write_to_profile(path, gpu_named("B", Tuning{}.gpu_points));
+  use_profile(path);
+  for (const std::string gpu : {"A", "B", "A", "C", "A"}) {
+    engine::take_gpu_values(gpu);
+    EXPECT_EQ(tuning().gpu_points, gpu == "A" ? 5000 : Tuning{}.gpu_points) << gpu;
+  }
+  EXPECT_PRED2(holds, profile_in_use().note, "is ignored for C");
+  Tuning own;
+  own.gpu_points = 70000;
+  use_tuning(own);
+  engine::take_gpu_values("A");
+  EXPECT_EQ(tuning(), own);
+  EXPECT_EQ(engine::fewest_gpu_points(), 70000);
+  use_profile(path);
+  EXPECT_EQ(engine::fewest_gpu_points(), 5000);
+}
+
+TEST_F(ProfileTest, ChoosesNoDeviceWhereTheEngineDependsOnIt) {
+  Tuning values;
+  values.gpu_points = 1;
+  use_tuning(values);
+  const auto reason = [](std::uint32_t dims) { return Index::plan(5000, dims, DType::f32).reason; };
+  for (const std::uint32_t dims : {6, 20, 64}) EXPECT_PRED2(holds, reason(dims), "pays from 1000000 points on");
+  for (const std::uint32_t dims : {3, 65}) EXPECT_FALSE(holds(reason(dims), "1000000")) << reason(dims);
 }
 
 /// The built-in values, those where each is the least or the most that it may be, and those with one such value.
