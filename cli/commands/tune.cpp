@@ -71,19 +71,22 @@ ordered_json json_of(const Tuned& tuned, const std::string& path) {
           {"times", tuned.profile.times.size()}};
 }
 
-/// The file to write, which is no other than a profile.
-std::string checked_path(const std::string& out) {
-  const std::string path = out.empty() ? user_profile_path() : out;
+/// The file to write, which is no other than a profile; its folder is created.
+std::string checked_path(const TuneFlags& flags) {
+  const std::string path = flags.out.empty() ? user_profile_path() : flags.out;
   if (path.empty()) throw UsageError("there is no home directory for the profile; name a file with --out");
   if (path == "-") throw UsageError("--out: a profile is a file that kith reads again; name one");
-  if (!out.empty()) check_output_path(out);
+  if (path == "none") throw UsageError("--out: none stands for no profile; name a file, or ./none");
+  require_own_files({{"--out", path}}, {flags.data});
+  std::error_code error;  // what is wrong with the folder is found next
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  check_output_path(path);
   if (std::filesystem::exists(path)) read_profile(path);
   return path;
 }
 
 int run_tune(const TuneFlags& flags) {
-  const std::string path = checked_path(flags.out);
-  require_own_files({{"--out", path}}, {flags.data});
+  const std::string path = checked_path(flags);
   TerminalProgress progress(flags.output.quiet);
   TuneRequest request{work_device(flags.device), static_cast<double>(flags.seconds), {}};
   if (!flags.data.empty()) {
@@ -100,16 +103,21 @@ int run_tune(const TuneFlags& flags) {
   const Tuned tuned = tune(request, progress);
   progress.erase();
   write_to_profile(path, tuned.profile);
-  write_to_stdout(flags.output.json ? json_of(tuned, path).dump(2) + "\n" : table_of(tuned.findings));
+  write_to_stdout(flags.output.json
+                      ? json_of(tuned, path).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n"
+                      : table_of(tuned.findings));
   const auto measured = std::count_if(tuned.findings.begin(), tuned.findings.end(), std::mem_fn(&Finding::is_measured));
   if (static_cast<std::size_t>(measured) < tuned.findings.size()) {
     flags.output.note("there was no time to measure all values; give more with --seconds");
   }
   const auto changed = std::count_if(tuned.findings.begin(), tuned.findings.end(),
                                      [](const Finding& finding) { return finding.tuned != finding.built_in(); });
-  flags.output.summary(fmt::format("{}: {}, {} of {} values changed{}", path, tuned.profile.name, changed,
-                                   tuned.findings.size(),
-                                   flags.out.empty() ? "; used from now on, unless --profile says otherwise" : ""));
+  const char* named = std::getenv("KITH_PROFILE");
+  const bool is_hidden = flags.out.empty() && named != nullptr && *named != '\0' && named != path;
+  if (is_hidden) flags.output.note(fmt::format("KITH_PROFILE is {}, so that {} is not used by itself", named, path));
+  flags.output.summary(fmt::format(
+      "{}: {}, {} of {} values changed{}", path, tuned.profile.name, changed, tuned.findings.size(),
+      flags.out.empty() && !is_hidden ? "; used from now on, unless --profile or KITH_PROFILE names another" : ""));
   return 0;
 }
 
@@ -136,7 +144,9 @@ Command tune_command() {
                    kMostSeconds)}},
       {"Result",
        {{"-o,--out", "FILE",
-         "write the profile here instead of ~/.config/kith/profile.json; other devices in the file stay", &flags->out},
+         "write the profile here instead of ~/.config/kith/profile.json; what it has of other devices and versions "
+         "stays",
+         &flags->out},
         json_flag(flags->output, "print JSON instead of a table"),
         quiet_flag(flags->output)}}};
   command.groups[0].flags[0].text = "the device to tune; cpu by default";

@@ -48,17 +48,19 @@ TEST_F(TuneCommand, WritesAProfileThatIsUsed) {
   ASSERT_EQ(read.size(), 1);
   EXPECT_EQ(read[0].name, profile_of_cpu().name);
   for (const json& value : report["values"]) EXPECT_GE(value["tuned"], 0);
+  EXPECT_PRED2(has, run({"tune", "--seconds", "1"}).err, "KITH_PROFILE is none");
   const Outcome found = run({"knn", points(), "-k", "3", "--explain", "--out", path("found.npz")}, "");
   EXPECT_PRED2(has, found.err, "explain: profile " + file + ": " + profile_of_cpu().name);
 }
 
 TEST_F(TuneCommand, PrintsATable) {
-  const Outcome tuned = run({"tune", "--seconds", "1", "--out", path("mine.json"), "--data", points()});
+  const std::string file = path("new/folder/mine.json");
+  const Outcome tuned = run({"tune", "--seconds", "1", "--out", file, "--data", points()});
   EXPECT_EQ(tuned.code, 0) << tuned;
   EXPECT_PRED2(has, tuned.out, "value ");
   EXPECT_PRED2(has, tuned.out, "presort_points ");
   EXPECT_PRED2(has, tuned.err, "values changed");
-  EXPECT_FALSE(read_profile(path("mine.json")).empty());
+  EXPECT_FALSE(read_profile(file).empty());
 }
 
 TEST_F(TuneCommand, RefusesWhatItCannotWrite) {
@@ -66,8 +68,13 @@ TEST_F(TuneCommand, RefusesWhatItCannotWrite) {
   expect_failure(run({"tune", "--out", file}), 4, "is no profile");
   EXPECT_EQ(content(file), "1,2\n");
   expect_failure(run({"tune", "--out", "-"}), 2, "name one");
+  expect_failure(run({"tune", "--out", "none"}), 2, "name a file");
+  expect_failure(run({"tune", "--out", file + "/new/mine.json"}), 5, "cannot be created");
   expect_failure(run({"tune", "--seconds", "0"}), 2, "--seconds");
   expect_failure(run({"tune", "--data", path("missing.npy")}), 5, "missing.npy");
+  std::filesystem::remove_all(path("kith"));
+  write("kith", "a file where the folder should be");
+  expect_failure(run({"tune"}), 5, "cannot be created");
 }
 
 TEST_F(TuneCommand, NoAnswerDependsOnAProfile) {
@@ -104,6 +111,8 @@ TEST_F(TuneCommand, ABrokenProfileIsAnErrorOnlyIfNamed) {
   expect_failure(run({"knn", file, "-k", "1", "--profile", broken}), 4, "is no profile");
   expect_failure(run({"knn", file, "-k", "1"}, broken), 4, "is no profile");
   expect_failure(run({"plan", "-n", "1000", "--profile", path("missing.json")}), 5, "missing.json");
+  expect_failure(run({"knn", file, "-k", "1", "--profile", "-"}), 2, "not standard input");
+  expect_failure(run({"knn", file, "-k", "1"}, "-"), 2, "not standard input");
   std::filesystem::create_directory(path("kith"));
   write("kith/profile.json", "{");
   const Outcome found = run({"knn", file, "-k", "1", "--out", path("a.npz")}, "");
