@@ -84,22 +84,21 @@ std::uint64_t parse_whole(const std::string& flag, const std::string& text, std:
 std::uint64_t parse_bytes(const std::string& flag, const std::string& text) {
   std::string number = text;
   double factor = 1;
-  if (!number.empty() && (number.back() == 'B' || number.back() == 'b')) {
+  const auto last = [&] {
+    return number.empty() ? '\0' : static_cast<char>(std::tolower(static_cast<unsigned char>(number.back())));
+  };
+  if (last() == 'b') number.pop_back();
+  const bool is_binary = last() == 'i';
+  if (is_binary) number.pop_back();
+  constexpr std::string_view kPrefixes = "kmgt";
+  const std::size_t power = kPrefixes.find(last());
+  if (power != std::string_view::npos) {
     number.pop_back();
-    const bool is_binary = !number.empty() && number.back() == 'i';
-    if (is_binary) number.pop_back();
-    constexpr std::string_view kPrefixes = "kmgt";
-    const char prefix =
-        number.empty() ? '\0' : static_cast<char>(std::tolower(static_cast<unsigned char>(number.back())));
-    const std::size_t power = kPrefixes.find(prefix);
-    if (power != std::string_view::npos) {
-      number.pop_back();
-      factor = std::pow(is_binary ? 1024.0 : 1000.0, static_cast<double>(power + 1));
-    } else if (is_binary) {
-      number += "i";  // no number
-    }
-    while (!number.empty() && number.back() == ' ') number.pop_back();
+    factor = std::pow(is_binary ? 1024.0 : 1000.0, static_cast<double>(power + 1));
+  } else if (is_binary) {
+    number += "i";  // no number
   }
+  while (last() == ' ') number.pop_back();
   if (factor == 1) return parse_whole(flag, number, 1, static_cast<std::uint64_t>(kLargestExactWhole));
   const double bytes = std::floor(parse_number(flag, number) * factor);
   if (!(bytes >= 1 && bytes <= kLargestExactWhole)) {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import platform
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -81,6 +83,30 @@ def profile() -> Profile:
     return Profile(*_kith.profile_in_use())
 
 
+def _bytes_of(limit: int | str) -> int:
+    """The bytes of a memory_limit."""
+    if isinstance(limit, str):
+        parts = re.fullmatch(r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,3})?)\s*(?:([kmgt])(i?))?b?\s*", limit.lower())
+        if parts is None:
+            raise ValueError(f'memory_limit: "{limit}" is no size of a memory, such as 500MB or 16GiB')
+        factor = (1024 if parts[3] else 1000) ** " kmgt".index(parts[2] or " ")
+        bytes_ = int(Fraction(parts[1]) * factor)
+    elif isinstance(limit, float):
+        if not limit.is_integer():
+            raise ValueError(f"memory_limit: a whole number of bytes, not {limit}")
+        bytes_ = int(limit)
+    else:
+        try:
+            bytes_ = operator.index(limit)
+        except TypeError:
+            raise TypeError(f"memory_limit: bytes, or text such as 2GB, not {type(limit).__name__}") from None
+    if bytes_ < 1:
+        raise ValueError(f"memory_limit: at least 1 byte, not {limit}")
+    if bytes_ >= 2**64:
+        raise ValueError("memory_limit: must be below 2**64 bytes")
+    return bytes_
+
+
 @contextmanager
 def memory_limit(limit: int | str) -> Iterator[None]:
     """Let no build or search of this thread take more memory than this, in a ``with`` statement.
@@ -93,20 +119,16 @@ def memory_limit(limit: int | str) -> Iterator[None]:
     limit : int or str
         Bytes, or text with a unit: ``"500MB"``, ``"16GiB"``, ``"4G"``.
 
+    Limits may overlap, as those of generators and coroutines do: while several are open the smallest one counts, for
+    all that the thread does. A limit must end on the thread on which it began; anything else is a RuntimeError.
+
     Examples
     --------
     >>> import kith, numpy
     >>> with kith.memory_limit("1GB"):
     ...     index = kith.Index(numpy.zeros((10, 3)))
     """
-    if isinstance(limit, str):
-        parts = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?)(i?)b?\s*", limit.lower())
-        if parts is None:
-            raise ValueError(f'memory_limit: "{limit}" is no size of a memory, such as 500MB or 16GiB')
-        limit = int(float(parts[1]) * (1024 if parts[3] else 1000) ** " kmgt".index(parts[2] or " "))
-    if limit < 1:
-        raise ValueError(f"memory_limit: at least 1 byte, not {limit}")
-    open_limit = _kith.MemoryLimit(limit)
+    open_limit = _kith.MemoryLimit(_bytes_of(limit))
     try:
         yield
     finally:

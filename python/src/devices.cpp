@@ -2,14 +2,18 @@
 #include "module.hpp"
 
 #include <kith/device.hpp>
-#include <kith/profile.hpp>
 #include <kith/memory_limit.hpp>
+#include <kith/profile.hpp>
 #include <kith/version.hpp>
 
 #include <nanobind/stl/string.h>
 
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
 
 namespace kith::python {
 
@@ -21,9 +25,29 @@ nb::tuple facts_of(const ProfileInUse& profile) {
   for (const TunedValue& value : tuned_values()) values[std::string(value.name).c_str()] = tuning().*value.member;
   return nb::make_tuple(profile.path, profile.note, values);
 }
-/// A limit that ends when it is told to, on the thread that began it.
-struct OpenLimit {
-  std::unique_ptr<MemoryLimit> limit;
+
+/// A limit until `end`, which is for the thread that began it.
+class OpenLimit {
+ public:
+  explicit OpenLimit(std::uint64_t bytes) : limit_(std::make_unique<MemoryLimit>(bytes)) {}
+  OpenLimit(const OpenLimit&) = delete;
+  OpenLimit& operator=(const OpenLimit&) = delete;
+  ~OpenLimit() {
+    if (!is_on_its_thread()) static_cast<void>(limit_.release());  // its own thread still refers to it
+  }
+
+  void end() {
+    if (limit_ != nullptr && !is_on_its_thread()) {
+      throw std::runtime_error("memory_limit: a limit ends on the thread on which it began; it still applies there");
+    }
+    limit_.reset();
+  }
+
+ private:
+  bool is_on_its_thread() const { return std::this_thread::get_id() == thread_; }
+
+  std::thread::id thread_ = std::this_thread::get_id();
+  std::unique_ptr<MemoryLimit> limit_;
 };
 
 }  // namespace
@@ -52,10 +76,7 @@ void bind_devices(nb::module_& module) {
       "Takes the values of a profile; a tuple (path, note, values).");
   module.def(
       "profile_in_use", [] { return facts_of(profile_in_use()); }, "The same of the profile in use.");
-  nb::class_<OpenLimit>(module, "MemoryLimit")
-      .def("__init__",
-           [](OpenLimit* self, std::uint64_t bytes) { new (self) OpenLimit{std::make_unique<MemoryLimit>(bytes)}; })
-      .def("end", [](OpenLimit& self) { self.limit.reset(); });
+  nb::class_<OpenLimit>(module, "MemoryLimit").def(nb::init<std::uint64_t>()).def("end", &OpenLimit::end);
 }
 
 }  // namespace kith::python

@@ -1,10 +1,10 @@
 // See classify.hpp. Neighbours do not depend on labels: one index holds the points and, numbered on, the queries; query
 // i finds what is numbered below it. Then a walk over the lists in order labels each query with what those before it
 // got.
+#include "apps/allocate.hpp"
 #include "apps/joined_points.hpp"
 #include "apps/list_votes.hpp"
 #include "apps/neighbor_search.hpp"
-#include "apps/allocate.hpp"
 #include "core/metric/metric_params.hpp"
 #include "runtime/time_spent.hpp"
 

@@ -1,11 +1,11 @@
 // The part of the facade that answers requests about boxes.
 #include "core/dispatch.hpp"
+#include "engine/allowed_chunks.hpp"
 #include "engine/clean_filter.hpp"
 #include "engine/host_view.hpp"
 #include "engine/index_state.hpp"
 #include "engine/total_time.hpp"
 #include "engine/validate.hpp"
-#include "engine/allowed_chunks.hpp"
 #include "engine/with_memory.hpp"
 #include "runtime/parallel.hpp"
 #include "runtime/progress_meter.hpp"

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace kith {
 namespace runtime {
@@ -34,16 +35,31 @@ void require_allowed(std::uint64_t bytes, std::string_view purpose) {
 }  // namespace runtime
 
 inline namespace v0 {
+namespace {
+
+thread_local MemoryLimit* newest_limit = nullptr;
+
+}  // namespace
 
 MemoryLimit::MemoryLimit(std::uint64_t bytes, std::uint64_t held)
-    : bytes_before_(runtime::limit_bytes), held_before_(runtime::held_bytes) {
-  if (bytes != 0) runtime::limit_bytes = std::min(runtime::limit_bytes, bytes);
-  runtime::held_bytes += held;
+    : bytes_(bytes == 0 ? runtime::kNoLimit : bytes), held_(held), older_(std::exchange(newest_limit, this)) {
+  recompute();
 }
 
 MemoryLimit::~MemoryLimit() {
-  runtime::limit_bytes = bytes_before_;
-  runtime::held_bytes = held_before_;
+  MemoryLimit** place = &newest_limit;
+  while (*place != nullptr && *place != this) place = &(*place)->older_;
+  if (*place == this) *place = older_;
+  recompute();
+}
+
+void MemoryLimit::recompute() {
+  runtime::limit_bytes = runtime::kNoLimit;
+  runtime::held_bytes = 0;
+  for (const MemoryLimit* open = newest_limit; open != nullptr; open = open->older_) {
+    runtime::limit_bytes = std::min(runtime::limit_bytes, open->bytes_);
+    runtime::held_bytes += open->held_;
+  }
 }
 
 }  // namespace v0

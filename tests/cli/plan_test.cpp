@@ -34,6 +34,8 @@ TEST(PlanCommand, TakesCountsAndSizesInShort) {
                                                                                       {"2tb", 2000000000000},
                                                                                       {"1e9", 1000000000},
                                                                                       {"3G", 3000000000},
+                                                                                      {"2T", 2000000000000},
+                                                                                      {"3 Gi", 3221225472},
                                                                                       {"500000B", 500000}}) {
     EXPECT_EQ(planned({"-n", "10", "--memory", text, "--device", "cpu"})["plans"][0]["memory_bytes"], bytes) << text;
   }
@@ -90,6 +92,8 @@ TEST(PlanCommand, RefusesWhatItDoesNotKnow) {
                                                        {"-n", "1", "--memory", "0"},
                                                        {"-n", "1", "--memory", "GB"},
                                                        {"-n", "1", "--memory", "5iB"},
+                                                       {"-n", "1", "--memory", "1.2.3GB"},
+                                                       {"-n", "1", "--memory", "TB"},
                                                        {"-n", "1", "--memory", "-1GB"},
                                                        {"-n", "1", "--memory", "1 litre"},
                                                        {"-n", "1", "--device", "cudaa"},

@@ -1,11 +1,13 @@
 """kith.memory_limit: builds and searches obey it, or say how much they need."""
 
 import re
+import threading
 
 import numpy as np
 import pytest
 
 import kith
+from kith._config import _bytes_of
 
 
 def needed_of(work):
@@ -39,10 +41,57 @@ def test_a_search_works_in_chunks():
     assert np.array_equal(limited_distances, distances) and np.array_equal(limited_indices, indices)
 
 
-@pytest.mark.parametrize("text", ["", "GB", "1 litre", "-1GB", "5iBB"])
+@pytest.mark.parametrize("text", ["", "GB", "1 litre", "-1GB", "5iBB", "5iB", "1.2.3GB", ".", "9" * 400, "1e300", "20000000TiB"])
 def test_sizes_that_are_none(text):
     with pytest.raises(ValueError, match="memory_limit"), kith.memory_limit(text):
         pass
+
+
+@pytest.mark.parametrize(("size", "count"), [("2 T", 2 * 10**12), ("1.5Gi", 3 * 2**29), ("1e3", 1000), (2e9, 2 * 10**9), (np.int32(7), 7)])
+def test_sizes(size, count):
+    assert _bytes_of(size) == count
+
+
+@pytest.mark.parametrize("limit", [2**64, 1.5, float("inf"), -1, 10**400])
+def test_numbers_that_are_no_sizes(limit):
+    with pytest.raises(ValueError, match="memory_limit"), kith.memory_limit(limit):
+        pass
+
+
+def test_types_that_are_no_sizes():
+    with pytest.raises(TypeError, match="memory_limit.*NoneType"), kith.memory_limit(None):
+        pass
+
+
+def test_limits_end_in_any_order():
+    points = np.zeros((1000, 3))
+
+    def limited(bytes_):
+        with kith.memory_limit(bytes_):
+            yield
+
+    small, large = limited(10), limited("1GB")
+    next(small), next(large)
+    with pytest.raises(MemoryError):
+        kith.Index(points, device="cpu")
+    small.close()
+    kith.Index(points, device="cpu")
+    large.close()
+    next(small := limited(10)), next(large := limited("1GB"))
+    large.close()
+    with pytest.raises(MemoryError):
+        kith.Index(points, device="cpu")
+    small.close()
+    kith.Index(points, device="cpu")
+
+
+def test_a_limit_ends_on_its_thread():
+    limit = kith.memory_limit("1GB")
+    thread = threading.Thread(target=limit.__enter__)
+    thread.start()
+    thread.join()
+    with pytest.raises(RuntimeError, match="thread on which it began"):
+        limit.__exit__(None, None, None)
 
 
 def test_less_than_a_byte():

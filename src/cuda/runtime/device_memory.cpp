@@ -49,10 +49,10 @@ std::uint64_t left_of_limit(cudaMemPool_t pool) {
 
 OutOfMemory shortage(const char* purpose, std::uint64_t bytes, int ordinal) {
   const DeviceMemory memory = memory_of_device(ordinal);
-  if (const std::uint64_t limit = runtime::device_memory_limit(); limit != runtime::kNoLimit) {
+  if (const std::uint64_t left = left_of_limit(pool_of(ordinal)); left < bytes) {
     return OutOfMemory(fmt::format(
         "not enough GPU memory: {} needs {} bytes on cuda:{}, but the limit of {} bytes leaves {} to be taken", purpose,
-        bytes, ordinal, limit, memory.free));
+        bytes, ordinal, runtime::device_memory_limit(), left));
   }
   return OutOfMemory(
       fmt::format("not enough GPU memory: {} needs {} bytes, but {} of the {} bytes of cuda:{} are free; "
