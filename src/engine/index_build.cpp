@@ -19,6 +19,7 @@
 #include <kith/apps/verify_tree.hpp>
 #include <kith/error.hpp>
 #include <kith/index.hpp>
+#include <kith/memory_limit.hpp>
 
 #include <fmt/format.h>
 
@@ -67,6 +68,8 @@ class TreePoints {
   PointView view() const { return tree_.points.view(); }
   std::span<const std::uint32_t> numbers() const { return numbers_; }
   const std::vector<std::uint32_t>& original() const { return original_; }
+  /// That it has besides the tree.
+  std::uint64_t bytes() const { return (ranks_.size() + original_.size()) * sizeof(std::uint32_t); }
   template <typename T>
   engine::KdOrder<T> order() const {
     return {view().row<T>(0), numbers_.data(), tree_.split_dim.data(), tree_.facts.middle == apps::Middle::left};
@@ -317,6 +320,7 @@ std::shared_ptr<IndexState> state_from_tree(const apps::InOrderTree& tree, const
   const bool takes_over = is_plain && order_pays(tree, options);
   // What is computed from all points depends on their order.
   const PointSet by_number = takes_over ? PointSet() : points.by_number(options.threads);
+  const MemoryLimit held(0, by_number.bytes() + points.bytes());
   PointView view = takes_over ? points.view() : by_number.view();
   if (view.rows() == 0) view = PointView(nullptr, tree.facts.dtype, 0, tree.facts.dims, tree.facts.dims);
   core::visit_dtype(view.dtype(), [&](auto zero) {  // here, because now the caller's numbers are at hand
@@ -362,16 +366,16 @@ Index Index::build(PointView points, const BuildOptions& options) {
 
 Index Index::from_tree(const apps::InOrderTree& tree, const BuildOptions& options) {
   const engine::TotalTime total(options.times);
-  const apps::TreeVerdict verdict =
-      apps::verify_tree_alone(tree, {.threads = options.threads, .progress = options.progress});
+  const apps::TreeVerdict verdict = apps::verify_tree_alone(tree, {options.threads, options.device, options.progress});
   if (!verdict.first_violation.empty()) throw BadData("the tree is wrong: " + verdict.first_violation);
   return Index(state_from_tree(tree, options));
 }
 
 Index Index::from_tree(const apps::NodeTable& table, PointView points, const BuildOptions& options) {
   const engine::TotalTime total(options.times);
-  return Index(state_from_tree(
-      apps::in_order(table, points, {.threads = options.threads, .progress = options.progress}), options));
+  const apps::InOrderTree tree = apps::in_order(table, points, {options.threads, options.device, options.progress});
+  const MemoryLimit held(0, tree.points.bytes() + tree.index.size() * 2 * sizeof(std::uint32_t));
+  return Index(state_from_tree(tree, options));
 }
 
 BuildPlan Index::plan(std::uint64_t rows, std::uint32_t dims, DType dtype, const BuildOptions& options) {

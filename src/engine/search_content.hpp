@@ -5,6 +5,7 @@
 #include "engine/allowed_chunks.hpp"
 #include "engine/index_file/stored_index.hpp"
 #include "engine/knn_rules.hpp"
+#include "engine/limited_lists.hpp"
 #include "engine/searcher.hpp"
 #include "engine/total_time.hpp"
 #include "engine/validate.hpp"
@@ -255,33 +256,8 @@ class ContentSearch {
     if (!is_limited()) return list(queries.batch);
     std::vector<std::uint64_t> offsets = offsets_of(counts_of<T>(queries, bound), options_.max_neighbors);
     offsets.resize(queries.batch.count + 1);  // queries that were left out have no counts
-    const std::uint64_t count = queries.batch.count, entries = offsets.back();
-    const auto answer_bytes = [](std::uint64_t found, std::uint64_t some) {
-      return found * (sizeof(T) + sizeof(std::uint32_t)) + some * sizeof(std::uint64_t);
-    };
-    // Tasks keep what they find until it is joined, in arrays that grow by doubling.
-    const auto chunk_bytes = [&](std::uint64_t found, std::uint64_t some) {
-      return bytes_of<T>(queries, {.is_radius = true}, some) + 2 * found * sizeof(core::Candidate<T>) + 32 * some +
-             answer_bytes(found, some) + count * sizeof(std::uint64_t);
-    };
-    if (queries.batch.is_self() || chunk_bytes(entries, count) <= allowed_on_host(state_.device)) {
-      runtime::require_allowed(chunk_bytes(entries, count), "the search");
-      return list(queries.batch);
-    }
-    ReducedLists<T> all{{}, std::vector<std::uint32_t>(), std::vector<T>()};
-    for_allowed_chunks(
-        offsets,
-        [&](std::uint64_t found, std::uint64_t some) {
-          return answer_bytes(entries, count) + chunk_bytes(found, some);
-        },
-        [&](std::uint64_t first, std::uint64_t end) {
-          if (first == 0) all.indices.reserve(entries), all.reduced.reserve(entries);
-          const ReducedLists<T> found = list(queries.batch.chunk(first, end - first));
-          all.indices.insert(all.indices.end(), found.indices.begin(), found.indices.end());
-          all.reduced.insert(all.reduced.end(), found.reduced.begin(), found.reduced.end());
-        });
-    all.offsets = std::move(offsets);
-    return all;
+    const auto search_bytes = [&](std::uint64_t some) { return bytes_of<T>(queries, {.is_radius = true}, some); };
+    return limited_lists<T>(queries.batch, std::move(offsets), search_bytes, list);
   }
 
   template <typename T>
@@ -379,7 +355,7 @@ void SearchIndex<Self, View>::save(const std::string& path, const SaveOptions& o
 template <typename Self, typename View>
 std::vector<std::byte> SearchIndex<Self, View>::to_bytes(const SaveOptions& options) const {
   engine::require_threads(options.threads);
-  return engine::save_to_bytes(memory_bytes(),
+  return engine::save_to_bytes(memory_bytes(), state_->device,
                                [&](const auto& sink) { engine::Content<View>::write(*state_, options, sink); });
 }
 

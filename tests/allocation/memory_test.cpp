@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -277,6 +278,69 @@ TEST_F(LimitedMemory, CountsWhatTheCallerHolds) {
   EXPECT_THROW(build(), OutOfMemory);
 }
 
+TEST_F(LimitedMemory, OfLimitsThatOverlapIsTheSmallestOpenOne) {
+  const PointSet points = uniform_points(DType::f32, 1000, 3, 6);
+  const auto is_allowed = [&] {
+    return needed_of([&] { Index::build(points.view(), {.device = Device::cpu()}); }) == 0;
+  };
+  auto small = std::make_unique<MemoryLimit>(10), large = std::make_unique<MemoryLimit>(kMiB * 100);
+  EXPECT_FALSE(is_allowed());
+  small.reset();
+  EXPECT_TRUE(is_allowed());
+  small = std::make_unique<MemoryLimit>(10);
+  large.reset();
+  EXPECT_FALSE(is_allowed());
+  small.reset();
+  EXPECT_TRUE(is_allowed());
+}
+
+/// The tree that serves points next to zero sooner is left out if it is not allowed.
+TEST_F(LimitedMemory, LeavesOutTheTreeOfTinyPoints) {
+  PointSet points = uniform_points(DType::f32, 20000, 3, 15);
+  for (float& x : points.values<float>()) x *= 1e-40f;
+  const BuildOptions options{.engine = Engine::kd_tree, .device = Device::cpu(), .threads = kThreads};
+  const BuildPlan plan = Index::plan(20000, 3, DType::f32, options);
+  const Index whole = Index::build(points.view(), options);
+  EXPECT_GT(whole.memory_bytes(), plan.index_bytes);
+  std::optional<Index> index;
+  {
+    const MemoryLimit limit(plan.peak_bytes);
+    EXPECT_LE(taken_by([&] { index = Index::build(points.view(), options); }).peak, plan.peak_bytes + kMiB / 2);
+  }
+  EXPECT_EQ(index->memory_bytes(), plan.index_bytes);
+  const PointView queries(points.values<float>().data(), 100, 3);
+  EXPECT_TRUE(std::ranges::equal(index->knn(queries, 4).indices(), whole.knn(queries, 4).indices()));
+}
+
+/// Searches of it that are not exact need the contract's tree, too.
+TEST_F(LimitedMemory, IsObeyedByIndexesFromTrees) {
+  const PointSet points = uniform_points(DType::f32, 100000, 8, 16);
+  const apps::NodeTable table = apps::export_node_table(points.view(), {.split = SplitRule::cycle});
+  const BuildOptions options{
+      .engine = Engine::kd_tree, .device = Device::cpu(), .split = SplitRule::cycle, .threads = kThreads};
+  expect_obeyed([&] { apps::verify_tree(table, points.view(), {.threads = kThreads}); });
+  expect_obeyed([&] { Index::from_tree(table, points.view(), options); });
+
+  const Index index = Index::from_tree(table, points.view(), options);
+  const std::uint64_t held = index.memory_bytes();
+  const PointView queries(points.values<float>().data(), 1000, 8);
+  const auto search = [&] { index.knn(queries, 4, {.max_leaves = 8, .threads = kThreads}); };
+  std::uint64_t needed = 0;
+  {
+    const MemoryLimit limit(held + kMiB);
+    needed = needed_of(search);
+    ASSERT_GT(needed, 2 * held);
+  }
+  {
+    const MemoryLimit limit(needed - 1);
+    EXPECT_GT(needed_of(search), 0u);
+    EXPECT_EQ(index.memory_bytes(), held);
+  }
+  const MemoryLimit limit(needed);
+  EXPECT_LE(held + taken_by(search).peak, needed + kMiB / 2);
+  EXPECT_GE(index.memory_bytes(), 2 * held);
+}
+
 /// A tree with many queries, searched under a limit: in chunks as long as there is memory for answers.
 TEST_F(LimitedMemory, OfSearchesMakesChunks) {
   const PointSet points = uniform_points(DType::f32, 50000, 3, 8), queries = uniform_points(DType::f32, 200000, 3, 9);
@@ -290,6 +354,7 @@ TEST_F(LimitedMemory, OfSearchesMakesChunks) {
     EXPECT_TRUE(found.distances() == expected.distances());
   };
   expect_obeyed([&] { index.knn(queries.view(), 4, options); }, held);
+  expect_obeyed([&] { index.to_bytes(); }, held);
   const std::uint64_t answers = 200000 * 4 * 8;
   for (const std::uint64_t more : {200000u, 1000000u, 3000000u, 10000000u}) {
     const MemoryLimit limit(held + answers + more);

@@ -7,6 +7,7 @@
 #include "cpu/kd_tree/key_buffer.hpp"
 #include "cpu/kd_tree/key_lists.hpp"
 #include "cpu/nearest_keeper.hpp"
+#include "cpu/nearest_row.hpp"
 #include "engine/searcher.hpp"
 
 #include <algorithm>
@@ -215,6 +216,26 @@ class CountCollector {
 
   engine::Reach<T> reach_;
   std::uint32_t counts_[kGroupQueries] = {};
+};
+
+/// The nearest of one query that walks by itself: in the caller's rows, or in `keys` unless that is null.
+template <typename T>
+struct AloneCollector {
+  GroupScope scope;
+  NearestRow<T> list;
+  KeyLists* keys;
+
+  static core::Candidate<T> on_hit(void* self, std::uint32_t, std::uint64_t hits, const T* reduced,
+                                   const std::uint32_t* indices) {
+    auto& alone = *static_cast<AloneCollector*>(self);
+    const std::uint64_t admitted = alone.scope.admitted(0, hits, indices);
+    if constexpr (sizeof(T) == 4) {
+      if (alone.keys != nullptr) return alone.keys->on_hit()(alone.keys, 0, admitted, reduced, indices);
+    }
+    for_each_hit(admitted, reduced, indices, [&](core::Candidate<T> hit) { alone.list.offer(hit); });
+    const core::Candidate<T> limit = alone.list.limit();
+    return limit;
+  }
 };
 
 }  // namespace kith::cpu

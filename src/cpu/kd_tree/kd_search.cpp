@@ -10,16 +10,18 @@
 #include "cpu/kd_tree/found_lists.hpp"
 #include "cpu/kd_tree/group_search.hpp"
 #include "cpu/kd_tree/query_groups.hpp"
+#include "cpu/kd_tree/second_tree.hpp"
 #include "cpu/kd_tree/single_search.hpp"
 #include "cpu/kd_tree/tiny_coordinates.hpp"
-#include "cpu/nearest_row.hpp"
 #include "engine/kd_tree/kd_tree.hpp"
 #include "engine/kd_tree/tree_sections.hpp"
+#include "runtime/memory_limit.hpp"
 #include "runtime/parallel.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -48,8 +50,11 @@ class KdSearch final : public engine::Searcher<T> {
         lengths_(request.lengths<T>()),
         tree_(engine::load_tree<T>(request)),
         without_tiny_(search_without_tiny(request.run.threads)) {}
-  KdSearch(KdTree<T> tree, Metric metric, std::vector<T> period)
-      : metric_(metric), lengths_(std::move(period)), tree_(std::move(tree)), without_tiny_(search_without_tiny(0)) {}
+  KdSearch(KdTree<T> tree, Metric metric, std::vector<T> period, bool is_for_exact = true)
+      : metric_(metric),
+        lengths_(std::move(period)),
+        tree_(std::move(tree)),
+        without_tiny_(is_for_exact ? search_without_tiny(0) : nullptr) {}
 
   void knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRules<T>& rules, const RunOptions& run,
            std::uint32_t* indices, T* reduced, std::uint8_t* exact) const override;
@@ -69,10 +74,15 @@ class KdSearch final : public engine::Searcher<T> {
   }
 
   std::uint64_t memory_bytes() const override {
-    return tree_.memory_bytes() + (without_tiny_ ? without_tiny_->memory_bytes() : 0);
+    return tree_.memory_bytes() + (without_tiny_ ? without_tiny_->memory_bytes() : 0) + contracts_bytes_;
   }
-  std::uint64_t search_bytes(const engine::SearchShape& shape, int) const override {
-    return shape.is_self ? 0 : QueryGroups<T>::bytes_of(tree_.geometry, shape.queries);
+  std::uint64_t search_bytes(const engine::SearchShape& shape, int threads) const override {
+    const bool is_exact = shape.is_radius || shape.is_exact;
+    const bool makes_tree = !is_contracts_ && !is_exact && contracts_bytes_ == 0;
+    const std::uint64_t tree = makes_tree ? second_tree_bytes(tree_, threads) - tree_.memory_bytes() : 0;
+    if (shape.is_self) return tree;
+    const std::uint64_t changed = serves_without_tiny(is_exact) ? shape.queries * tree_.dims * sizeof(T) : 0;
+    return tree + changed + QueryGroups<T>::bytes_of(tree_.geometry, shape.queries);
   }
   std::string describe() const override {
     return fmt::format("k-d tree{}: {} points of {} dims, {} levels, {} leaves of up to {} points ({}), {} bytes",
@@ -95,16 +105,15 @@ class KdSearch final : public engine::Searcher<T> {
  private:
   const T* lengths() const { return lengths_.empty() ? nullptr : lengths_.data(); }
 
-  /// A search over the same points with tiny coordinates as zeros, if there are enough that have no others. Axes that
-  /// wrap have differences of their own.
+  /// A search over the same points with tiny coordinates as zeros, if there are enough that have no others and memory
+  /// allows it: it gives the same answers sooner. Axes that wrap have differences of their own.
   std::unique_ptr<const KdSearch> search_without_tiny(int threads) const {
     if (!lengths_.empty() || !has_tiny_leaves(tree_, metric_)) return nullptr;
-    std::vector<T> rows(tree_.geometry.points * tree_.dims);
-    engine::copy_tree_rows(tree_, rows.data(), threads);
-    std::transform(rows.begin(), rows.end(), rows.begin(), without_tiny<T>);
-    const KdBuildOptions options{.leaf_size = tree_.leaf_size, .cycles = tree_.cycles, .threads = threads};
-    return std::make_unique<const KdSearch>(build_kd_tree(rows.data(), tree_.geometry.points, tree_.dims, options),
-                                            metric_, lengths_);
+    // Those who build may have a copy of the points, too.
+    const std::uint64_t copy = tree_.geometry.points * tree_.dims * sizeof(T);
+    if (second_tree_bytes(tree_, threads) + copy > runtime::host_memory_limit()) return nullptr;
+    return std::make_unique<const KdSearch>(second_tree(tree_, {.threads = threads}, without_tiny<T>), metric_,
+                                            lengths_);
   }
   /// What approximate searches find depends on the tree itself.
   bool serves_without_tiny(bool is_exact) const { return without_tiny_ != nullptr && is_exact; }
@@ -210,12 +219,10 @@ class KdSearch final : public engine::Searcher<T> {
   const KdSearch& contracts(const RunOptions& run) const {
     if (is_contracts_) return *this;
     std::call_once(contracts_made_, [&] {
-      std::vector<T> rows(tree_.geometry.points * tree_.dims);
-      engine::copy_tree_rows(tree_, rows.data(), run.threads);
-      const KdBuildOptions options{
-          .leaf_size = tree_.leaf_size, .cycles = tree_.cycles, .threads = run.threads, .progress = run.progress};
-      contracts_ = std::make_unique<KdSearch>(build_kd_tree(rows.data(), tree_.geometry.points, tree_.dims, options),
-                                              metric_, lengths_);
+      runtime::require_allowed(second_tree_bytes(tree_, run.threads), "the tree of approximate searches and files");
+      contracts_ =
+          std::make_unique<KdSearch>(second_tree(tree_, run, [](T value) { return value; }), metric_, lengths_, false);
+      contracts_bytes_ = contracts_->memory_bytes();
     });
     return *contracts_;
   }
@@ -226,6 +233,7 @@ class KdSearch final : public engine::Searcher<T> {
   bool is_contracts_ = true;  ///< the tree
   mutable std::once_flag contracts_made_;
   mutable std::unique_ptr<KdSearch> contracts_;
+  mutable std::atomic<std::uint64_t> contracts_bytes_ = 0;
   std::unique_ptr<const KdSearch> without_tiny_;  ///< takes the place of `tree_` where it is there
 };
 
@@ -241,27 +249,11 @@ template <typename T>
 bool KdSearch<T>::knn_alone(const QueryBatch<T>& queries, std::uint64_t query, const T* row, std::uint32_t k,
                             const KnnRules<T>& rules, std::uint32_t* indices, T* reduced) const {
   const auto missing = static_cast<std::uint32_t>(tree_.geometry.points);
-  struct Alone {
-    GroupScope scope;
-    NearestRow<T> list;
-    KeyLists* keys;
-
-    static core::Candidate<T> on_hit(void* self, std::uint32_t, std::uint64_t hits, const T* hit_reduced,
-                                     const std::uint32_t* hit_indices) {
-      auto& alone = *static_cast<Alone*>(self);
-      const std::uint64_t admitted = alone.scope.admitted(0, hits, hit_indices);
-      if constexpr (sizeof(T) == 4) {
-        if (alone.keys != nullptr) return alone.keys->on_hit()(alone.keys, 0, admitted, hit_reduced, hit_indices);
-      }
-      for_each_hit(admitted, hit_reduced, hit_indices, [&](Candidate<T> hit) { alone.list.offer(hit); });
-      const Candidate<T> limit = alone.list.limit();
-      return limit;
-    }
-  };
   const bool uses_keys = sizeof(T) == 4 && k > 0 && k <= KeyLists::kMost;
   double storage[KeyLists::storage_size(KeyLists::kMost, 1)];
   KeyLists keys(uses_keys ? k : 1, storage);
-  Alone alone{GroupScope(queries.filter), NearestRow<T>(k, rules.bound, indices, reduced), uses_keys ? &keys : nullptr};
+  AloneCollector<T> alone{GroupScope(queries.filter), NearestRow<T>(k, rules.bound, indices, reduced),
+                          uses_keys ? &keys : nullptr};
   alone.scope.queries = &query;
   if constexpr (sizeof(T) == 4) keys.reset(0, rules.bound);
 
@@ -272,7 +264,7 @@ bool KdSearch<T>::knn_alone(const QueryBatch<T>& queries, std::uint64_t query, c
                                                                .shrink = rules.shrink,
                                                                .max_leaves = rules.max_leaves,
                                                                .filter = {.end = queries.filter.end(query)},
-                                                               .on_hit = &Alone::on_hit,
+                                                               .on_hit = &AloneCollector<T>::on_hit,
                                                                .context = &alone});
   if constexpr (sizeof(T) == 4) {
     if (uses_keys) {
@@ -426,10 +418,8 @@ void KdSearch<T>::count(const QueryBatch<T>& queries, T bound, const RunOptions&
 template <typename T>
 engine::BuildBytes kd_search_bytes(const engine::PlanRequest& request) {
   const std::uint32_t leaf_size = engine::leaf_size_of(request.leaf_size, request.dims);
-  const core::KdGeometry geometry = core::KdGeometry::of(request.count, leaf_size);
-  const std::uint64_t tree = KdTree<T>::bytes_of(geometry, request.dims);
-  const KdBuildOptions options{.leaf_size = leaf_size, .builder = request.builder, .threads = request.threads};
-  return {tree, tree + kBlockSlack + kd_build_storage<T>(geometry, request.dims, options)};
+  return kd_tree_bytes<T>(request.count, request.dims,
+                          {.leaf_size = leaf_size, .builder = request.builder, .threads = request.threads});
 }
 
 template <typename T>

@@ -3,6 +3,7 @@
 
 #include "engine/index_file/index_file.hpp"
 #include "engine/index_file/index_file_writer.hpp"
+#include "engine/index_file/layout.hpp"
 #include "engine/total_time.hpp"
 #include "engine/with_memory.hpp"
 #include "runtime/memory_limit.hpp"
@@ -16,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -38,11 +40,22 @@ void save_to_file(const std::string& path, std::uint64_t bytes, Write&& write) {
   });
 }
 
+/// The same in memory. `index_bytes` are those of the index, which lies on `device`.
 template <typename Write>
-std::vector<std::byte> save_to_bytes(std::uint64_t bytes, Write&& write) {
-  return with_memory(bytes, "the copy of the index", [&] {
+std::vector<std::byte> save_to_bytes(std::uint64_t index_bytes, Device device, Write&& write) {
+  return with_memory(index_bytes, "the copy of the index", [&] {
     std::vector<std::byte> all;
-    write([&](std::span<const std::byte> part) { all.insert(all.end(), part.begin(), part.end()); });
+    write([&](std::span<const std::byte> part) {
+      if (all.empty()) {  // the front matter, which starts with the header
+        HeaderRecord header;
+        std::memcpy(&header, part.data(), sizeof(header));
+        if (device == Device::cpu()) {
+          runtime::require_allowed(index_bytes + header.file_bytes, "the copy of the index");
+        }
+        all.reserve(header.file_bytes);
+      }
+      all.insert(all.end(), part.begin(), part.end());
+    });
     return all;
   });
 }
