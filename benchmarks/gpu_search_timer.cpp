@@ -259,8 +259,9 @@ class Bench {
     cuda::DeviceBuffer<std::uint32_t> indices(row.queries * k, stream_);
     cuda::DeviceBuffer<T> reduced(row.queries * k, stream_);
     cuda::DeviceBuffer<std::uint8_t> exact(row.queries, stream_);
-    engine::KnnRules<T> rules = engine::knn_rules<T>(
-        Metric::l2(), SearchOptions{.eps = row.search.eps, .max_leaves = row.search.max_leaves}, {cloud_.dims, points_.rows()});
+    engine::KnnRules<T> rules =
+        engine::knn_rules<T>(Metric::l2(), SearchOptions{.eps = row.search.eps, .max_leaves = row.search.max_leaves},
+                             {cloud_.dims, points_.rows()});
     if (option == Option::bounded) rules.bound = bound_for(k / 2.0);
     std::vector<std::uint64_t> allowed((points_.rows() + 63) / 64, 0x5a5a3c3c69696699);
     cuda::DeviceBuffer<std::uint64_t> allowed_there = on_device(std::span<const std::uint64_t>(allowed), stream_);

@@ -74,6 +74,7 @@ bool expect_tree_by(Builder builder, const std::vector<T>& rows, const NamedCase
   const ArrangedPoints<T> arranged = arrange<T>(
       builder, device,
       {shape, plan.top_level, source, tree, copy.data(), scratch.builders, scratch.refused, emulation::shared_limit()});
+  if (arranged.is_refused) return true;
   finish_all(finish_of_named(scratch, plan, shape, arranged, tree, blocks.data()), plan);
   if (*scratch.refused != 0) return true;
   const auto compare = [&] {

@@ -59,25 +59,32 @@ void expect_about(std::uint64_t measured, std::uint64_t planned) {
 }
 
 TEST_F(MemoryPlan, IsWhatBuildsTake) {
-  for (const Engine engine : {Engine::brute_force, Engine::kd_tree, Engine::cover_tree}) {
+  for (const Engine engine : {Engine::brute_force, Engine::kd_tree}) {
     for (const DType dtype : {DType::f32, DType::f64}) {
       for (const std::uint32_t dims : {2u, 3u, 4u, 8u, 16u}) {
         SCOPED_TRACE(testing::Message() << name_of(engine) << ", " << name_of(dtype) << ", " << dims << " dims");
-        const std::uint64_t rows = engine == Engine::cover_tree ? 50000 : 2000001;
+        const std::uint64_t rows = 2000001;
         const PointSet set = points(dtype, rows, dims);
         const BuildOptions options{.engine = engine, .device = Device::cuda()};
         const BuildPlan plan = Index::plan(rows, dims, dtype, options);
         const std::uint64_t before = used();
         std::optional<Index> index;
         const std::uint64_t peak = peak_of([&] { index = Index::build(set.view(), options); }) - before;
-        if (engine == Engine::cover_tree) {  // how many nodes there are depends on the points
-          EXPECT_LE(peak, plan.peak_bytes + kMiB);
-          continue;
-        }
         expect_about(peak, plan.peak_bytes);
         expect_about(used() - before, plan.index_bytes);
       }
     }
+  }
+}
+
+/// The build of a cover tree takes more where there is more; the plan is what it needs.
+TEST_F(MemoryPlan, IsEnoughForCoverTrees) {
+  for (const std::uint32_t dims : {2u, 3u, 16u}) {
+    const PointSet set = points(DType::f32, 50000, dims);
+    const BuildOptions options{.engine = Engine::cover_tree, .device = Device::cuda()};
+    const std::uint64_t most = used() + Index::plan(50000, dims, DType::f32, options).peak_bytes + kMiB;
+    const MemoryLimit limit(most);
+    EXPECT_LE(peak_of([&] { Index::build(set.view(), options); }), most) << dims;
   }
 }
 
@@ -93,7 +100,7 @@ TEST_F(MemoryPlan, IsWhatSearchesTake) {
           plan_job({.points = rows, .dtype = dtype, .queries = asked, .engine = engine, .device = Device::cuda()});
       const std::uint64_t peak = peak_of([&] { index.knn(queries.view(), 8); }) - before;
       EXPECT_LE(peak, plan.search_bytes + plan.search_bytes / 20 + kMiB);
-      if (engine == Engine::kd_tree) expect_about(peak, plan.search_bytes);  // candidates of brute force may be fewer
+      if (engine == Engine::kd_tree) EXPECT_GE(peak, plan.search_bytes * 4 / 5);  // brute force may list fewer points
     }
   }
 }
@@ -129,7 +136,7 @@ TEST_F(MemoryPlan, ALimitMakesBruteForceTakePointsInParts) {
   const Neighbors expected = Index::build(set.view(), brute).knn(queries.view(), 5);
   const MemoryLimit limit(used() + 24 * kMiB);
   const Index index = Index::build(set.view(), brute);
-  EXPECT_PRED2(holds, index.explain(), "in parts");
+  EXPECT_PRED2(holds, index.explain(), "4 parts of up to ");
   EXPECT_LE(peak_of([&] { EXPECT_TRUE(index.knn(queries.view(), 5) == expected); }), used() + 24 * kMiB);
 }
 

@@ -100,6 +100,7 @@ void TreeBuild<T>::launch_named(const PointSource<T>& points, BuildPhases* phase
   device.phase("");
   device.report();
   blocks_in_ = 1;  // where the rows may be, which are no longer needed
+  if (arranged.is_refused) return;
   Launcher launch(stream_, phases != nullptr);
   launch_finish(launch, plan_,
                 finish_of_named(scratch, plan_, shape, arranged, tree_.arrays(), copies_[blocks_in_].data()));

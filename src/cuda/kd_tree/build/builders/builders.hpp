@@ -43,6 +43,7 @@ struct ArrangedPoints {
   /// The points of each leaf are at its places, and all splits are written. Else those of each node of `top_level`
   /// are, the splits above are written, the cut boxes of these nodes lie in `task.box`, and the finish does the rest.
   bool has_leaves = true;
+  bool is_refused = false;  ///< nothing was arranged: the builder has seen that a coordinate is not finite
 };
 
 /// The columns and numbers of points in a copy.

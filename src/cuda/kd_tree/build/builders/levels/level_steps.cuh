@@ -45,7 +45,7 @@ class LevelSteps {
     find_boxes();  // of the root: also whether coordinates are finite
     std::uint32_t refused = 0;
     device_.read(&refused, task_.refused, sizeof refused);
-    if (refused != 0) return {columns_in<T>(task_.copy, task_.shape).source(), true};
+    if (refused != 0) return {.points = {}, .is_refused = true};
     device_.zero(task_.histogram, histogram_digits(task_) * sizeof(std::uint32_t));
     for (; task_.level < levels; ++task_.level) {
       const std::uint64_t nodes = std::uint64_t{1} << task_.level;
