@@ -6,8 +6,10 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <span>
 #include <stdexcept>
@@ -16,6 +18,14 @@
 namespace kith::test {
 
 inline bool has_gpu() { return available_devices().size() > 1; }
+
+/// How many of `all` random cases a test of small ones runs: all, or one of N with KITH_TEST_ROUNDS=N, for tools that
+/// make each take a thousand times as long.
+inline std::uint64_t rounds(std::uint64_t all) {
+  const char* const text = std::getenv("KITH_TEST_ROUNDS");
+  const std::uint64_t share = text == nullptr ? 1 : std::max(std::atoi(text), 1);
+  return std::max<std::uint64_t>(all / share, 1);
+}
 
 inline void require_success(cudaError_t status) {
   if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));

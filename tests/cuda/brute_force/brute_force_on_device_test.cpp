@@ -153,7 +153,7 @@ TEST_F(BruteForceOnDevice, FarAmongManyPairsEqualsTheCpu) {
 }
 
 TEST_F(SmallBruteForceOnDevice, InnerProductsEqualTheOracle) {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(40); ++seed) {
     const SearchCase c = inner_product_case(seed);
     SCOPED_TRACE(testing::Message() << "replay with inner_product_case(" << seed << "): " << c.text);
     const Index index = Index::build(c.points.view(), c.build_options(Engine::brute_force, Device::cuda()));

@@ -145,7 +145,7 @@ void expect_equal_bits(std::uint64_t seed, std::uint64_t most_rows) {
   }
 }
 TEST_F(CoverSearchSmall, Bits) {
-  for (std::uint64_t seed = 0; seed < 12; ++seed) expect_equal_bits(seed, 600);
+  for (std::uint64_t seed = 0; seed < rounds(12); ++seed) expect_equal_bits(seed, 600);
 }
 TEST_F(CoverSearchOnDevice, ManyBits) {
   for (std::uint64_t seed = 20; seed < 30; ++seed) expect_equal_bits(seed, 20'000);
@@ -175,7 +175,7 @@ void expect_equal_vectors(std::uint64_t seed, std::uint64_t most_rows) {
   }
 }
 TEST_F(CoverSearchSmall, Vectors) {
-  for (std::uint64_t seed = 0; seed < 10; ++seed) expect_equal_vectors(seed, 600);
+  for (std::uint64_t seed = 0; seed < rounds(10); ++seed) expect_equal_vectors(seed, 600);
 }
 TEST_F(CoverSearchOnDevice, ManyVectors) {
   for (std::uint64_t seed = 50; seed < 60; ++seed) expect_equal_vectors(seed, 20'000);

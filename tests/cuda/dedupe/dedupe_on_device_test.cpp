@@ -70,7 +70,7 @@ using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(SmallDedupeOnDevice, Types);
 
 TYPED_TEST(SmallDedupeOnDevice, KeepsWhatTheCpuKeeps) {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(40); ++seed) {
     const std::uint64_t rows = seed % 10 == 0 ? 1 : 1 + seed * 137 % 3000;
     const auto dims = static_cast<std::uint32_t>(1 + seed % 20);
     SCOPED_TRACE(testing::Message() << "dedupe_case(" << seed << ", " << rows << ", " << dims << ")");

@@ -44,7 +44,7 @@ using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(SmallApproximationOnDevice, Types);
 
 TYPED_TEST(SmallApproximationOnDevice, EqualsTheCpuOnRandomCases) {
-  for (std::uint64_t seed = 0; seed < 60 && !this->HasFatalFailure(); ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(60) && !this->HasFatalFailure(); ++seed) {
     expect_answer_of_cpu<TypeParam>(seed, 1000, 100);
   }
 }

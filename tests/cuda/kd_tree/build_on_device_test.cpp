@@ -67,7 +67,8 @@ float unit(std::mt19937_64& random) { return static_cast<float>(random() >> 40) 
 
 TEST(SmallBuildOnDevice, GivesTheTreeOfTheCpuOnRandomCases) {
   if (!has_gpu()) GTEST_SKIP() << "no GPU";
-  for (std::uint64_t seed = 0; seed < 60 && !HasFatalFailure(); ++seed) expect_tree_of_cpu_on_random_case(seed, 3000);
+  for (std::uint64_t seed = 0; seed < rounds(60) && !HasFatalFailure(); ++seed)
+    expect_tree_of_cpu_on_random_case(seed, 3000);
 }
 
 TEST(SmallBuildOnDevice, KnowsNoPointsAndVeryFew) {

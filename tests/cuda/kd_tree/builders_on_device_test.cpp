@@ -52,14 +52,15 @@ void expect_trees_of_cpu_on_random_case(std::uint64_t seed, std::uint64_t most_r
 
 TEST(SmallBuildersOnDevice, GiveTheTreeOfTheCpuOnRandomCases) {
   if (!has_gpu()) GTEST_SKIP() << "no GPU";
-  for (std::uint64_t seed = 0; seed < 40 && !HasFatalFailure(); ++seed) expect_trees_of_cpu_on_random_case(seed, 3000);
+  for (std::uint64_t seed = 0; seed < rounds(40) && !HasFatalFailure(); ++seed)
+    expect_trees_of_cpu_on_random_case(seed, 3000);
 }
 
 TEST(SmallBuildersOnDevice, KnowNoPointsAndVeryFew) {
   if (!has_gpu()) GTEST_SKIP() << "no GPU";
   std::mt19937_64 random(3);
   for (const std::uint32_t leaf_size : {1u, 3u, 24u}) {
-    for (std::uint64_t rows = 0; rows < 6; ++rows) {
+    for (std::uint64_t rows = 0; rows < 2 + rounds(4); ++rows) {
       expect_trees_of_cpu(nasty_points(NastyShape::uniform, DType::f32, rows, 3, random).view(), leaf_size);
       if (HasFatalFailure()) return;
     }
@@ -72,6 +73,7 @@ TEST(SmallBuildersOnDevice, SplitLargeNodesToo) {
   std::mt19937_64 random(4);
   for (const NastyShape shape : {NastyShape::uniform, NastyShape::grid, NastyShape::all_equal}) {
     for (const DType dtype : {DType::f32, DType::f64}) {
+      if (dtype == DType::f64 && rounds(2) < 2) continue;
       expect_trees_of_cpu(nasty_points(shape, dtype, 20'000, 3, random).view(), 24);
       if (HasFatalFailure()) return;
     }

@@ -36,7 +36,7 @@ TYPED_TEST_SUITE(SmallCheckOnDevice, Types);
 
 TYPED_TEST(SmallCheckOnDevice, AnswersAsTheCpuOnRandomCases) {
   if (!has_gpu()) GTEST_SKIP() << "no GPU";
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(200); ++seed) {
     std::mt19937_64 random(seed);
     LooseTree<TypeParam> tree = random_tree<TypeParam>(random, 2000);
     ASSERT_TRUE(device_accepts(tree)) << "seed " << seed;

@@ -78,7 +78,7 @@ using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(SmallSearchOnDevice, Types);
 
 TYPED_TEST(SmallSearchOnDevice, KnnEqualsTheCpuOnRandomCases) {
-  for (std::uint64_t seed = 0; seed < 60 && !this->HasFatalFailure(); ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(60) && !this->HasFatalFailure(); ++seed) {
     expect_knn_of_cpu<TypeParam>(seed, 1000, 100);
   }
 }

@@ -131,7 +131,7 @@ using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(SmallLabelsOnDevice, Types);
 
 TYPED_TEST(SmallLabelsOnDevice, EqualTheHost) {
-  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(12); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937_64 random(seed);
     const auto shape = seed % 3 == 0 ? NastyShape::grid : seed % 3 == 1 ? NastyShape::uniform : NastyShape::two_values;
@@ -191,6 +191,7 @@ TYPED_TEST(SmallLabelsOnDevice, AlongALineEqualTheHost) {
   made.classes = 4;
   for (const std::uint32_t k : {1u, 4u, 32u}) {
     for (const std::uint64_t most_rows : {0, 1300}) {
+      if (rounds(2) < 2 && (k == 4) != (most_rows == 0)) continue;
       made.options.k = k;
       made.options.weights = k == 4 ? Weights::uniform : Weights::distance;
       made.options.ties = k == 4 ? apps::Ties::highest : apps::Ties::nearest;
