@@ -77,14 +77,15 @@ TEST_F(MemoryPlan, IsWhatBuildsTake) {
   }
 }
 
-/// The build of a cover tree takes more where there is more; the plan is what it needs.
+/// How many nodes a cover tree has depends on the points.
 TEST_F(MemoryPlan, IsEnoughForCoverTrees) {
   for (const std::uint32_t dims : {2u, 3u, 16u}) {
     const PointSet set = points(DType::f32, 50000, dims);
     const BuildOptions options{.engine = Engine::cover_tree, .device = Device::cuda()};
     const std::uint64_t most = used() + Index::plan(50000, dims, DType::f32, options).peak_bytes + kMiB;
-    const MemoryLimit limit(most);
     EXPECT_LE(peak_of([&] { Index::build(set.view(), options); }), most) << dims;
+    const MemoryLimit limit(most);
+    EXPECT_LE(peak_of([&] { Index::build(set.view(), options); }), most) << dims << ", limited";
   }
 }
 
@@ -100,7 +101,7 @@ TEST_F(MemoryPlan, IsWhatSearchesTake) {
           plan_job({.points = rows, .dtype = dtype, .queries = asked, .engine = engine, .device = Device::cuda()});
       const std::uint64_t peak = peak_of([&] { index.knn(queries.view(), 8); }) - before;
       EXPECT_LE(peak, plan.search_bytes + plan.search_bytes / 20 + kMiB);
-      if (engine == Engine::kd_tree) EXPECT_GE(peak, plan.search_bytes * 4 / 5);  // brute force may list fewer points
+      if (engine == Engine::kd_tree) expect_about(peak, plan.search_bytes);  // candidates of brute force may be fewer
     }
   }
 }
