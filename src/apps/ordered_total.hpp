@@ -23,7 +23,7 @@ core::Terms<N> ordered_total(std::uint64_t items, const runtime::ParallelOptions
       blocks[b] = core::sum_of_block<N>(first, std::min(items, first + core::kSumBlock), item);
     }
   });
-  return core::sum_of_blocks(blocks);
+  return core::sum_of_blocks<N>(blocks);
 }
 
 }  // namespace kith::apps::inline v0

@@ -1,0 +1,157 @@
+// Registration of two point clouds: the pose that moves one onto the other.
+#pragma once
+
+#include <kith/apps/pose.hpp>
+#include <kith/device.hpp>
+#include <kith/point_view.hpp>
+#include <kith/progress.hpp>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kith::apps::inline v0 {
+
+/// What is minimised. `point`: squared distances of pairs. `plane`: squared distances along the normal of the target.
+/// `gicp`: distances weighed by the surfaces of both clouds (generalized ICP). `automatic` is gicp.
+enum class RegistrationMethod : std::uint8_t { automatic, point, plane, gicp };
+
+/// "auto", "point", "plane" or "gicp".
+KITH_EXPORT std::string_view name_of(RegistrationMethod method);
+/// The reverse of `name_of`. Throws UsageError on anything else.
+KITH_EXPORT RegistrationMethod parse_registration_method(std::string_view text);
+
+/// How much a pair counts whose error is r, at the scale c of the kernel. `none`: 1. `huber`: 1 up to c, then c / r.
+/// `cauchy`: 1 / (1 + (r/c)^2). `tukey`: (1 - (r/c)^2)^2 up to c, then 0. `geman_mcclure`: 1 / (1 + (r/c)^2)^2.
+enum class RobustKernel : std::uint8_t { none, huber, cauchy, tukey, geman_mcclure };
+
+/// "none", "huber", "cauchy", "tukey" or "geman-mcclure".
+KITH_EXPORT std::string_view name_of(RobustKernel kernel);
+/// The reverse of `name_of`. Throws UsageError on anything else.
+KITH_EXPORT RobustKernel parse_robust_kernel(std::string_view text);
+
+/// Where a registration begins when no pose is given. `identity`: the clouds as they lie. `centroid`: their means are
+/// put together.
+enum class InitialPose : std::uint8_t { identity, centroid };
+
+/// "identity" or "centroid".
+KITH_EXPORT std::string_view name_of(InitialPose initial);
+/// The reverse of `name_of`. Throws UsageError on anything else.
+KITH_EXPORT InitialPose parse_initial_pose(std::string_view text);
+
+struct RegistrationOptions {
+  RegistrationMethod method = RegistrationMethod::automatic;
+  InitialPose initial = InitialPose::identity;
+  /// If set, where to begin, instead of `initial`.
+  std::optional<Pose> initial_pose = {};
+  /// Points farther than this from their nearest point of the target are no pairs. 0: begins with a tenth of the
+  /// diagonal of the target's box, then three times the root mean square of the last pairs' distances, but not below
+  /// four times the mean distance between neighbours of the target.
+  double max_distance = 0;
+  /// Of all pairs only this share, the nearest ones, counts.
+  double keep = 1;
+  /// Only pairs count whose point of the source is the nearest one of its match, too.
+  bool reciprocal = false;
+  RobustKernel kernel = RobustKernel::none;
+  /// The scale of the kernel, in the units of the coordinates: errors are distances along normals for `plane` and,
+  /// nearly, `gicp`, else plain distances. Must be positive with a kernel.
+  double kernel_scale = 0;
+  /// Coarse to fine: one stage per entry, which takes the mean of the points in each voxel of that side; 0 takes the
+  /// points themselves. Empty: one stage with the points themselves.
+  std::vector<double> voxels = {};
+  /// What may move: 6 all, 4 a turn about z and any shift, 3 a turn about z and a shift in x and y. Clouds in 2 dims
+  /// have 3.
+  std::uint32_t degrees_of_freedom = 6;
+  /// Whether the scale is looked for, too.
+  bool scale = false;
+  /// Planes for `plane` and `gicp` are fitted to so many nearest points.
+  std::uint32_t neighbors = 16;
+  /// Of each stage.
+  std::uint32_t max_iterations = 64;
+  /// Converged is a step that turns by less than `rotation_tolerance` radians and shifts by less than
+  /// `translation_tolerance`; 0: 1e-6 of the diagonal of the target's box.
+  double rotation_tolerance = 1e-6;
+  double translation_tolerance = 0;
+  /// Leave out points with NaN or infinity instead of throwing.
+  bool skip_nonfinite = false;
+  /// Fill `Registration::pairs`.
+  bool want_pairs = false;
+  /// Where the work runs. The result does not depend on it.
+  Device device = Device::automatic();
+  /// Threads on the CPU; 0 means all cores. The result does not depend on it.
+  int threads = 0;
+  ProgressCallback progress = {};
+};
+
+/// How a registration ended. `iterations`: before it converged. `few_pairs`: fewer pairs than unknowns, the pose is the
+/// last one that had enough.
+enum class RegistrationEnd : std::uint8_t { converged, iterations, few_pairs };
+
+/// In a few words for people.
+KITH_EXPORT std::string_view explain(RegistrationEnd end);
+
+/// What one iteration found, before its step.
+struct RegistrationIteration {
+  std::uint32_t stage = 0;
+  std::uint64_t pairs = 0;
+  double fitness = 0;
+  double inlier_rmse = 0;
+  double error = 0;         ///< root of the mean weighted squared error that is minimised
+  double turned = 0;        ///< radians, of the step
+  double shifted = 0;       ///< length of the step's shift
+  double max_distance = 0;  ///< of pairs
+};
+
+/// A direction in which the clouds can slide or turn without much change of the error.
+struct WeakDirection {
+  /// Of the information matrix in units in which turns count by the shifts that they cause at the typical distance from
+  /// the centre; `relative` is the share of the largest.
+  double eigenvalue = 0;
+  double relative = 0;
+  std::array<double, 3> turn = {};
+  std::array<double, 3> shift = {};
+};
+
+/// A point of the source and the nearest one of the target.
+struct RegisteredPair {
+  std::uint32_t source = 0;
+  std::uint32_t target = 0;
+  friend bool operator==(const RegisteredPair&, const RegisteredPair&) = default;
+};
+
+/// The names are those of Open3D where it has them.
+struct Registration {
+  /// Moves the source onto the target.
+  Pose transformation;
+  RegistrationEnd end = RegistrationEnd::few_pairs;
+  bool converged() const { return end == RegistrationEnd::converged; }
+  double scale = 1;
+  /// Of the last stage: pairs, their share of the source's points, and the root of their mean squared distance.
+  std::uint64_t inliers = 0;
+  double fitness = 0;
+  double inlier_rmse = 0;
+  std::vector<RegistrationIteration> iterations;
+  /// 6 x 6, row by row: a turn about x, y, z, then a shift along them, of the source after the motion, about `centre`.
+  std::array<double, 36> information = {};
+  std::array<double, 3> centre = {};
+  /// Directions whose eigenvalue is below a thousandth of the largest, weakest first.
+  std::vector<WeakDirection> weak;
+  std::vector<RegisteredPair> pairs;  ///< if wanted; numbers are those of the points of the last stage
+  std::uint64_t skipped_source = 0;
+  std::uint64_t skipped_target = 0;
+};
+
+/// Iterative closest points by exact neighbours. Pairs, sums and poses are computed in a fixed order in double, so that
+/// the pose has the same bytes for every number of threads and on every device. Coordinates far from the origin lose
+/// nothing: both clouds are centred first.
+///
+/// Clouds have 2 or 3 dims and one type. A cloud without points, or with too few pairs, gives the initial pose and
+/// `few_pairs`; a pose is never NaN. Throws BadData on NaN or infinity, UsageError for options that make no sense,
+/// DeviceError, OutOfMemory, Interrupted.
+KITH_EXPORT Registration register_clouds(PointView source, PointView target, const RegistrationOptions& options = {});
+
+}  // namespace kith::apps::inline v0

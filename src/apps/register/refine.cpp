@@ -1,0 +1,177 @@
+// See refine.hpp: matches, then sums in a fixed order, then a step, until the rule ends it.
+#include "apps/register/refine.hpp"
+
+#include "apps/for_each_row.hpp"
+#include "apps/ordered_total.hpp"
+#include "apps/register/nearest_matches.hpp"
+#include "core/cloud/match_terms.hpp"
+#include "runtime/progress_meter.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kith::apps::inline v0 {
+namespace {
+
+template <typename T, int Unknowns>
+class Refiner {
+ public:
+  Refiner(const Stage<T>& stage, const core::Frame& frame, const core::StepRule& rule, const PairChoice& choice,
+          int threads)
+      : stage_(stage),
+        frame_(frame),
+        rule_(rule),
+        choice_(choice),
+        threads_(threads),
+        source_(stage.source.template values<T>()),
+        target_(stage.target.template values<T>()),
+        matches_(source_, *stage.target_index, frame, threads),
+        squared_(stage.source.rows()) {}
+
+  Refined run(const core::StageState& start, const ProgressCallback& progress) {
+    runtime::ProgressMeter meter(&progress, "registering", rule_.max_iterations);
+    Refined result;
+    result.state = start;
+    while (result.state.end == core::StageEnd::none) {
+      choose_pairs(result.state);
+      const Sums sums = add_up(result.state.motion);
+      result.records.emplace_back();
+      core::advance<Unknowns>(rule_, sums.data(), result.state, result.records.back());
+      meter.report(result.state.iteration);
+      runtime::look_for_stop();
+    }
+    if (result.state.end != core::StageEnd::few_pairs) choose_pairs(result.state);
+    const Sums sums = add_up(result.state.motion);
+    result.sums.assign(sums.begin(), sums.end());
+    if (choice_.want_pairs) {
+      for (std::uint64_t i = 0; i < squared_.size(); ++i) {
+        if (is_pair(i)) result.pairs.push_back({static_cast<std::uint32_t>(i), matches_.match(i)});
+      }
+    }
+    meter.finish();
+    return result;
+  }
+
+ private:
+  using Sums = core::Terms<core::TermPlaces<Unknowns>::kCount>;
+
+  /// Pairs have a squared distance, others infinity.
+  bool is_pair(std::uint64_t point) const { return std::isfinite(squared_[point]); }
+
+  void choose_pairs(const core::StageState& state) {
+    matches_.update(state.motion, state.max_distance);
+    const double most = state.max_distance * state.max_distance;
+    for_each_row(squared_.size(), {.threads = threads_}, [&](std::uint64_t i) {
+      squared_[i] = std::numeric_limits<double>::infinity();
+      const std::uint32_t match = matches_.match(i);
+      if (match == kNoMatch) return;
+      const double squared = squared_distance(i, match);
+      if (squared <= most) squared_[i] = squared;
+    });
+    if (choice_.reciprocal) drop_one_sided(state.motion);
+    if (choice_.keep < 1) drop_farthest();
+  }
+
+  /// From the moved point as it was searched, so that every engine measures the same.
+  double squared_distance(std::uint64_t point, std::uint32_t match) const {
+    const std::uint32_t dims = stage_.dims();
+    const T* moved = matches_.moved(point);
+    double squared = 0;
+    for (std::uint32_t d = 0; d < dims; ++d) {
+      const double step = static_cast<double>(moved[d]) - static_cast<double>(target_[std::uint64_t{match} * dims + d]);
+      squared += step * step;
+    }
+    return squared;
+  }
+
+  /// Moves matches back and looks for the nearest point of the source; pairs whose point is another one are dropped.
+  void drop_one_sided(const core::Motion& motion) {
+    const std::uint32_t dims = stage_.dims();
+    std::vector<std::uint32_t> points;
+    for (std::uint64_t i = 0; i < squared_.size(); ++i) {
+      if (is_pair(i)) points.push_back(static_cast<std::uint32_t>(i));
+    }
+    if (points.empty()) return;
+    std::vector<T> queries(points.size() * dims);
+    for (std::uint64_t q = 0; q < points.size(); ++q) {
+      double y[3], x[3];
+      load_row(target_, dims, matches_.match(points[q]), frame_.target, y);
+      for (int d = 0; d < 3; ++d) y[d] = (y[d] - motion.shift[d]) / motion.scale;
+      for (int d = 0; d < 3; ++d) {
+        x[d] = motion.rotation[d] * y[0] + motion.rotation[3 + d] * y[1] + motion.rotation[6 + d] * y[2];
+      }
+      for (std::uint32_t d = 0; d < dims; ++d) queries[q * dims + d] = static_cast<T>(x[d] + frame_.source[d]);
+    }
+    SearchOptions options;
+    options.skip_nonfinite = true;
+    options.threads = threads_;
+    const Neighbors nearest =
+        stage_.source_index->knn(PointView(queries.data(), points.size(), dims), 1, options);
+    for (std::uint64_t q = 0; q < points.size(); ++q) {
+      if (nearest.index(q, 0) != points[q]) squared_[points[q]] = std::numeric_limits<double>::infinity();
+    }
+  }
+
+  /// Keeps the share of nearest pairs, and those that are as far as the last of them.
+  void drop_farthest() {
+    std::vector<double> pairs;
+    std::copy_if(squared_.begin(), squared_.end(), std::back_inserter(pairs), [](double x) { return std::isfinite(x); });
+    if (pairs.empty()) return;
+    const auto kept = static_cast<std::uint64_t>(std::ceil(choice_.keep * static_cast<double>(pairs.size())));
+    const auto last = pairs.begin() + static_cast<std::ptrdiff_t>(std::clamp<std::uint64_t>(kept, 1, pairs.size()) - 1);
+    std::nth_element(pairs.begin(), last, pairs.end());
+    const double most = *last;
+    for_each_row(squared_.size(), {.threads = threads_}, [&](std::uint64_t i) {
+      if (squared_[i] > most) squared_[i] = std::numeric_limits<double>::infinity();
+    });
+  }
+
+  Sums add_up(const core::Motion& motion) {
+    const std::uint32_t dims = stage_.dims();
+    constexpr double kNowhere[3] = {};
+    std::span<const T> source_normals, target_normals;
+    if (rule_.pair.error == core::PairError::gicp) source_normals = stage_.source_normals.template values<T>();
+    if (rule_.pair.error != core::PairError::point) target_normals = stage_.target_normals.template values<T>();
+    return ordered_total<core::TermPlaces<Unknowns>::kCount>(
+        squared_.size(), {.threads = threads_}, [&](std::uint64_t i, Sums& terms) {
+          if (!is_pair(i)) return;
+          const std::uint32_t match = matches_.match(i);
+          double x[3], moved[3], to[3], normal[3], source_normal[3] = {}, target_normal[3] = {};
+          load_row(source_, dims, i, frame_.source, x);
+          core::move_point(motion, x, moved);
+          load_row(target_, dims, match, frame_.target, to);
+          if (!source_normals.empty()) {
+            load_row(source_normals, dims, i, kNowhere, normal);
+            core::rotate(motion.rotation, normal, source_normal);
+          }
+          if (!target_normals.empty()) load_row(target_normals, dims, match, kNowhere, target_normal);
+          core::pair_terms<Unknowns>(rule_.pair, moved, to, source_normal, target_normal, terms);
+        });
+  }
+
+  const Stage<T>& stage_;
+  core::Frame frame_;
+  core::StepRule rule_;
+  PairChoice choice_;
+  int threads_;
+  std::span<const T> source_;
+  std::span<const T> target_;
+  NearestMatches<T> matches_;
+  std::vector<double> squared_;  ///< of pairs; infinity for other points
+};
+
+}  // namespace
+
+template <typename T>
+Refined refine(const Stage<T>& stage, const core::Frame& frame, const core::StepRule& rule, const PairChoice& choice,
+               int unknowns, const core::StageState& start, int threads, const ProgressCallback& progress) {
+  if (unknowns == 7) return Refiner<T, 7>(stage, frame, rule, choice, threads).run(start, progress);
+  return Refiner<T, 6>(stage, frame, rule, choice, threads).run(start, progress);
+}
+
+template Refined refine<float>(const Stage<float>&, const core::Frame&, const core::StepRule&, const PairChoice&, int,
+                               const core::StageState&, int, const ProgressCallback&);
+template Refined refine<double>(const Stage<double>&, const core::Frame&, const core::StepRule&, const PairChoice&, int,
+                                const core::StageState&, int, const ProgressCallback&);
+
+}  // namespace kith::apps::inline v0

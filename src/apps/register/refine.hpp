@@ -1,0 +1,34 @@
+// The iterations of one stage of a registration on the CPU.
+#pragma once
+
+#include "apps/register/stage.hpp"
+#include "core/cloud/registration_step.hpp"
+
+#include <kith/apps/registration.hpp>
+
+#include <vector>
+
+namespace kith::apps::inline v0 {
+
+/// What a stage hands on.
+struct Refined {
+  core::StageState state;
+  std::vector<core::StepRecord> records;
+  /// At the last pose: sums over its pairs, with six unknowns or, if the scale is looked for, seven.
+  std::vector<double> sums;
+  std::vector<RegisteredPair> pairs;  ///< if wanted
+};
+
+/// Which pairs count.
+struct PairChoice {
+  double keep = 1;
+  bool reciprocal = false;
+  bool want_pairs = false;
+};
+
+/// Iterates from `start` until the rule ends it. `unknowns` is 6 or 7.
+template <typename T>
+Refined refine(const Stage<T>& stage, const core::Frame& frame, const core::StepRule& rule, const PairChoice& choice,
+               int unknowns, const core::StageState& start, int threads, const ProgressCallback& progress);
+
+}  // namespace kith::apps::inline v0
