@@ -1,7 +1,8 @@
 // The nearest point of the target for every point of a source that moves a little from search to search.
 //
-// A search finds the two nearest points. While a point has moved by less than half of what the second is farther away than
-// the first, the first stays the nearest, and no new search is needed: after a few iterations most points are like that.
+// A search finds the few nearest points, and all others are at least as far as the last of them. When the point has moved,
+// they are that much nearer at most: if one of the few is nearer still, it is the nearest, and no new search is needed. After
+// the first iterations that holds for most points.
 #pragma once
 
 #include "apps/register/stage.hpp"
@@ -21,38 +22,43 @@ inline constexpr std::uint32_t kNoMatch = 0xffffffff;
 template <typename T>
 class NearestMatches {
  public:
-  NearestMatches(std::span<const T> source, const Index& target, core::Frame frame, int threads);
+  NearestMatches(std::span<const T> source, std::span<const T> target, const Index& index, core::Frame frame,
+                 int threads);
 
   /// Moves the source and finds the nearest point of the target for each that has one within `reach`. Others may have a
   /// match, too, or kNoMatch.
   void update(const core::Motion& motion, double reach);
 
   /// The number of the match, or kNoMatch.
-  std::uint32_t match(std::uint64_t point) const { return state_[point].nearest; }
+  std::uint32_t match(std::uint64_t point) const { return matches_[point]; }
   /// The moved point, as it was searched: rounded to the type of the clouds.
   const T* moved(std::uint64_t point) const { return moved_.data() + point * dims_; }
   /// How many points were searched for by the last update.
   std::uint64_t searched() const { return open_.size(); }
 
  private:
+  /// Points that a search finds: more of them last longer, but take longer.
+  static constexpr std::uint32_t kFew = 6;
   /// What is known of a point since its last search.
   struct Known {
-    std::uint32_t nearest = kNoMatch;
-    T first = 0;    ///< distance of the nearest; without one, no point was nearer than this
-    T second = -1;  ///< no other point was nearer than this; -1: never searched
+    std::uint32_t few[kFew];  ///< the nearest points, or kNoMatch
+    T others = -1;            ///< no other point was nearer than this; -1: never searched
   };
 
-  bool is_still_nearest(std::uint64_t point, double reach) const;
+  /// Finds the match among the few nearest of the last search; false if it may be another point.
+  bool find_among_few(std::uint64_t point, double reach);
   void search(double reach);
 
   std::span<const T> source_;
-  const Index& target_;
+  std::span<const T> target_;
+  const Index& index_;
   std::uint32_t dims_;
   core::Frame frame_;
   int threads_;
   std::vector<T> moved_;
   std::vector<T> place_;  ///< where each point was when it was searched for
-  std::vector<Known> state_;
+  std::vector<Known> known_;
+  std::vector<std::uint32_t> matches_;
   std::vector<std::uint8_t> is_open_;  ///< whether a point must be searched for
   std::vector<std::uint32_t> open_;    ///< those
   std::vector<T> queries_;

@@ -24,8 +24,8 @@ class Refiner {
         choice_(choice),
         threads_(threads),
         source_(stage.source.template values<T>()),
-        target_(stage.target.template values<T>()),
-        matches_(source_, *stage.target_index, frame, threads),
+        target_(stage.target->template values<T>()),
+        matches_(source_, target_, *stage.target_index, frame, threads),
         squared_(stage.source.rows()) {}
 
   Refined run(const core::StageState& start, const ProgressCallback& progress) {
@@ -131,7 +131,7 @@ class Refiner {
     constexpr double kNowhere[3] = {};
     std::span<const T> source_normals, target_normals;
     if (rule_.pair.error == core::PairError::gicp) source_normals = stage_.source_normals.template values<T>();
-    if (rule_.pair.error != core::PairError::point) target_normals = stage_.target_normals.template values<T>();
+    if (rule_.pair.error != core::PairError::point) target_normals = stage_.target_normals->template values<T>();
     return ordered_total<core::TermPlaces<Unknowns>::kCount>(
         squared_.size(), {.threads = threads_}, [&](std::uint64_t i, Sums& terms) {
           if (!is_pair(i)) return;

@@ -23,6 +23,10 @@ namespace {
 
 /// Points of the target whose nearest neighbours show how dense it is.
 constexpr std::uint64_t kSpacingSample = 4096;
+/// Points of the source that are registered first: large motions need few points. What they leave open is refined with all.
+constexpr std::uint64_t kSample = 2048;
+/// How much sooner that ends.
+constexpr double kSampleTolerance = 1000;
 
 /// What a cloud is like as a whole.
 struct Extent {
@@ -64,11 +68,11 @@ Extent extent_of(const PointSet& points, int threads) {
 /// The mean distance of some points of the target to their nearest neighbours.
 template <typename T>
 double spacing_of(const Stage<T>& stage, int threads) {
-  const std::uint64_t rows = stage.target.rows();
+  const std::uint64_t rows = stage.target->rows();
   if (rows < 2) return 0;
   const std::uint64_t step = std::max<std::uint64_t>(1, rows / kSpacingSample);
   const std::uint64_t count = (rows + step - 1) / step;
-  const PointView every(stage.target.view().data(), dtype_of<T>, count, stage.dims(),
+  const PointView every(stage.target->view().data(), dtype_of<T>, count, stage.dims(),
                         static_cast<std::int64_t>(step * stage.dims()));
   const Neighbors near = stage.target_index->knn(every, 2, {.threads = threads});
   const auto sums = ordered_total<1>(count, {.threads = threads}, [&](std::uint64_t i, core::Terms<1>& terms) {
@@ -152,7 +156,7 @@ class Registrar {
     const std::vector<double> voxels = options_.voxels.empty() ? std::vector<double>{0} : options_.voxels;
     state_.end = core::StageEnd::few_pairs;
     if (source_.rows() > 0 && target_.rows() > 0) {
-      for (std::uint32_t stage = 0; stage < voxels.size(); ++stage) run_stage(stage, voxels[stage]);
+      for (const double voxel : voxels) run_stages(voxel);
     }
     finish();
     return std::move(result_);
@@ -189,11 +193,13 @@ class Registrar {
   Stage<T> prepare(double voxel) const {
     Stage<T> stage;
     stage.source = at_resolution(source_, voxel);
-    stage.target = at_resolution(target_, voxel);
+    stage.target = std::make_shared<PointSet>(at_resolution(target_, voxel));
     const core::PairError error = error_of(options_.method);
     // Each of the iterations searches for some of the points again.
-    stage.target_index = index_of(stage.target, stage.source.rows() * 8 + stage.target.rows());
-    if (error != core::PairError::point) stage.target_normals = normals_of(*stage.target_index, stage.target);
+    stage.target_index = index_of(*stage.target, stage.source.rows() * 8 + stage.target->rows());
+    if (error != core::PairError::point) {
+      stage.target_normals = std::make_shared<PointSet>(normals_of(*stage.target_index, *stage.target));
+    }
     if (error == core::PairError::gicp || options_.reciprocal) {
       const Index index = index_of(stage.source, stage.source.rows() * 2);
       if (error == core::PairError::gicp) stage.source_normals = normals_of(index, stage.source);
@@ -207,19 +213,45 @@ class Registrar {
     throw UsageError("voxels are not there yet");
   }
 
-  void run_stage(std::uint32_t number, double voxel) {
+  /// Every so many points of the source, against the whole target.
+  static Stage<T> sample(const Stage<T>& stage, std::uint64_t step) {
+    Stage<T> some;
+    some.source = every(stage.source, step);
+    some.source_normals = every(stage.source_normals, step);
+    some.target = stage.target;
+    some.target_normals = stage.target_normals;
+    some.target_index = stage.target_index;
+    some.source_index = stage.source_index;
+    return some;
+  }
+
+  static PointSet every(const PointSet& points, std::uint64_t step) {
+    const std::uint64_t count = (points.rows() + step - 1) / step;
+    return PointSet::copy_of(PointView(points.view().data(), points.dtype(), count, points.dims(),
+                                       static_cast<std::int64_t>(step * points.dims())));
+  }
+
+  void run_stages(double voxel) {
     const Stage<T> stage = prepare(voxel);
+    const double least_distance = adapts_distance() ? 4 * spacing_of(stage, options_.threads) : 0;
+    // Reciprocal pairs need all points.
+    const std::uint64_t step = options_.reciprocal ? 1 : stage.source.rows() / kSample;
+    if (step > 2) run_stage(sample(stage, step), least_distance, kSampleTolerance);
+    run_stage(stage, least_distance, 1);
+  }
+
+  void run_stage(const Stage<T>& stage, double least_distance, double slack) {
     core::StepRule rule;
     rule.pair = {error_of(options_.method), static_cast<core::PairWeight>(options_.kernel),
                  options_.kernel == RobustKernel::none ? 1 : options_.kernel_scale};
     rule.free_mask = free_unknowns(stage.dims(), options_);
     rule.points = stage.source.rows();
     rule.max_iterations = options_.max_iterations;
-    rule.rotation_tolerance = options_.rotation_tolerance;
+    rule.rotation_tolerance = slack * options_.rotation_tolerance;
     rule.translation_tolerance =
-        options_.translation_tolerance > 0 ? options_.translation_tolerance : 1e-6 * target_extent_.diagonal;
+        slack * (options_.translation_tolerance > 0 ? options_.translation_tolerance : 1e-6 * target_extent_.diagonal);
     rule.adapts_distance = adapts_distance();
-    if (rule.adapts_distance) rule.least_distance = 4 * spacing_of(stage, options_.threads);
+    rule.least_distance = least_distance;
     core::StageState start = state_;
     start.iteration = 0;
     start.end = rule.max_iterations == 0 ? core::StageEnd::iterations : core::StageEnd::none;
@@ -228,8 +260,9 @@ class Registrar {
                                 options_.progress);
     state_ = refined.state;
     for (const core::StepRecord& record : refined.records) {
-      result_.iterations.push_back(iteration_of(number, record, stage.source.rows()));
+      result_.iterations.push_back(iteration_of(stages_, record, stage.source.rows()));
     }
+    ++stages_;
     take_sums(refined.sums, stage.source.rows());
     result_.pairs = std::move(refined.pairs);
   }
@@ -292,6 +325,7 @@ class Registrar {
   Extent target_extent_;
   core::Frame frame_;
   core::StageState state_;
+  std::uint32_t stages_ = 0;  ///< that have run
   Registration result_;
 };
 

@@ -7,6 +7,7 @@
 #include <kith/point_set.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -15,13 +16,13 @@ namespace kith::apps::inline v0 {
 template <typename T>
 struct Stage {
   PointSet source;
-  PointSet target;
-  PointSet source_normals;  ///< empty unless they are needed
-  PointSet target_normals;
+  PointSet source_normals;                  ///< empty unless they are needed
+  std::shared_ptr<const PointSet> target;  ///< shared by stages of the same resolution, as all below
+  std::shared_ptr<const PointSet> target_normals;
   std::optional<Index> target_index;
   std::optional<Index> source_index;  ///< for reciprocal pairs only
 
-  std::uint32_t dims() const { return target.dims(); }
+  std::uint32_t dims() const { return target->dims(); }
 };
 
 /// One row as three doubles, of points in a plane with a third coordinate of 0, less `centre`.

@@ -15,6 +15,18 @@ struct SymmetricEigen {
   double vectors[N][N];
 };
 
+/// Of a vector and its opposite, the one whose component of the largest size (the first of those) is positive.
+template <int N>
+KITH_HOST_DEVICE void make_largest_positive(double (&vector)[N]) {
+  int largest = 0;
+  for (int i = 1; i < N; ++i) {
+    if (absolute(vector[i]) > absolute(vector[largest])) largest = i;
+  }
+  if (vector[largest] < 0) {
+    for (int i = 0; i < N; ++i) vector[i] = -vector[i];
+  }
+}
+
 namespace eigen_detail {
 
 /// Turns rows and columns p and q of the matrix so that its entry (p, q) becomes 0, and the columns of `turned` along.
@@ -87,12 +99,8 @@ KITH_HOST_DEVICE SymmetricEigen<N> symmetric_eigen(const double (&of)[N][N]) {
   for (int i = 0; i < N; ++i) {
     const int from = order[i];
     result.values[i] = matrix[from][from];
-    int largest = 0;
-    for (int j = 1; j < N; ++j) {
-      if (absolute(turned[j][from]) > absolute(turned[largest][from])) largest = j;
-    }
-    const double sign = turned[largest][from] < 0 ? -1 : 1;
-    for (int j = 0; j < N; ++j) result.vectors[i][j] = sign * turned[j][from];
+    for (int j = 0; j < N; ++j) result.vectors[i][j] = turned[j][from];
+    make_largest_positive(result.vectors[i]);
   }
   return result;
 }
