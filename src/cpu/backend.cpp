@@ -55,6 +55,9 @@ class CpuBackend final : public Backend {
   apps::DedupedOnDevice dedupe(const DedupeRequest&) const override {
     throw UsageError("duplicates on a GPU, but none is named; use dedupe");
   }
+  std::optional<apps::Registration> register_clouds(const RegistrationRequest&) const override {
+    throw UsageError("registration on a GPU, but none is named; use register_clouds");
+  }
   apps::TreeOnDevice export_tree(const TreeRequest&) const override {
     throw UsageError("a tree on a GPU, but none is named; use export_node_table or export_in_order");
   }

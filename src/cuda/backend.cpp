@@ -7,6 +7,7 @@
 #include "cuda/dedupe/dedupe_arrays.hpp"
 #include "cuda/labels/label_arrays.hpp"
 #include "cuda/ordered_tree/tree_arrays.hpp"
+#include "cuda/registration/register_arrays.hpp"
 #include "cuda/runtime/shared_limit.hpp"
 #include "engine/validate.hpp"
 
@@ -71,6 +72,9 @@ class CudaBackend final : public Backend {
 
   apps::ClassifiedOnDevice label(const LabelRequest& request) const override { return cuda::label_arrays(request); }
   apps::DedupedOnDevice dedupe(const DedupeRequest& request) const override { return cuda::dedupe_arrays(request); }
+  std::optional<apps::Registration> register_clouds(const RegistrationRequest& request) const override {
+    return cuda::register_arrays(request);
+  }
   apps::TreeOnDevice export_tree(const TreeRequest& request) const override {
     return cuda::export_tree_arrays(request);
   }

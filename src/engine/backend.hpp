@@ -3,6 +3,7 @@
 
 #include "engine/device_dedupe.hpp"
 #include "engine/device_labels.hpp"
+#include "engine/device_registration.hpp"
 #include "engine/device_trees.hpp"
 #include "engine/index_file/index_file.hpp"
 #include "engine/kd_tree/kd_order.hpp"
@@ -20,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -158,6 +160,8 @@ class Backend {
   virtual apps::ClassifiedOnDevice label(const LabelRequest& request) const = 0;
   /// Duplicates removed on a GPU; waits until they are. Throws as apps::dedupe_on_device.
   virtual apps::DedupedOnDevice dedupe(const DedupeRequest& request) const = 0;
+  /// Clouds registered on a GPU; nothing if one has NaN or infinity. Throws as apps::register_on_device.
+  virtual std::optional<apps::Registration> register_clouds(const RegistrationRequest& request) const = 0;
   /// A balanced tree of points, made on a GPU; waits until it is. Throws as apps::export_tree_on_device.
   virtual apps::TreeOnDevice export_tree(const TreeRequest& request) const = 0;
   /// Whether such a tree, in host memory, is right.

@@ -52,11 +52,11 @@ struct Normals {
   std::uint64_t without = 0;  ///< rows whose normal is 0
 };
 
-/// Normals of points in 2 or 3 dims: the eigenvector of the least eigenvalue of the covariance of the neighbours, computed
-/// in double in a fixed order and rounded once, so that it has the same bytes on every device.
+/// Normals of points in 2 or 3 dims: the eigenvector of the least eigenvalue of the covariance of the neighbours,
+/// computed in double in a fixed order and rounded once, so that it has the same bytes on every device.
 ///
-/// Takes one search for all points and, beside the result, 8 bytes per neighbour, for at most 16 million neighbours at a
-/// time; `consistent` takes 20 bytes per neighbour. Throws BadData on NaN or infinity, UsageError for other dims or
+/// Takes one search for all points and, beside the result, 8 bytes per neighbour, for at most 16 million neighbours at
+/// a time; `consistent` takes 20 bytes per neighbour. Throws BadData on NaN or infinity, UsageError for other dims or
 /// options that make no sense, DeviceError, OutOfMemory, Interrupted.
 KITH_EXPORT Normals normals(PointView points, const NormalsOptions& options = {});
 

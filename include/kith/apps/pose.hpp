@@ -6,8 +6,8 @@
 
 namespace kith::apps::inline v0 {
 
-/// A 4 x 4 matrix, row by row, that takes the homogeneous coordinates of a point to those of the moved point. Of clouds in
-/// a plane it moves x and y; the row and the column of z are those of the identity.
+/// A 4 x 4 matrix, row by row, that takes the homogeneous coordinates of a point to those of the moved point. Of clouds
+/// in a plane it moves x and y; the row and the column of z are those of the identity.
 struct Pose {
   std::array<double, 16> matrix = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
 

@@ -152,6 +152,22 @@ struct Registration {
 /// Clouds have 2 or 3 dims and one type. A cloud without points, or with too few pairs, gives the initial pose and
 /// `few_pairs`; a pose is never NaN. Throws BadData on NaN or infinity, UsageError for options that make no sense,
 /// DeviceError, OutOfMemory, Interrupted.
+///
+/// Clouds on a GPU are registered there, as are those in host memory if `device` names a GPU.
 KITH_EXPORT Registration register_clouds(PointView source, PointView target, const RegistrationOptions& options = {});
+
+/// As RegistrationOptions.
+struct DeviceRegistrationOptions : RegistrationOptions {
+  /// A cudaStream_t of the GPU that holds the clouds; null is CUDA's default stream.
+  void* stream = nullptr;
+};
+
+/// register_clouds on the GPU that holds the clouds, or that `device` names: the same result. The iterations of a stage
+/// are one kernel; the work begins when that in the stream is done, and is done when the call returns. Reciprocal
+/// pairs, a share of pairs to keep, voxels and clouds with NaN go through the host, which works on the CPU.
+///
+/// Throws as register_clouds; UsageError if an array is not there, DeviceError.
+KITH_EXPORT Registration register_on_device(PointView source, PointView target,
+                                            const DeviceRegistrationOptions& options = {});
 
 }  // namespace kith::apps::inline v0

@@ -1,5 +1,5 @@
-// See direct_normals.hpp. Neighbours agree along a minimum spanning tree: edges by (how unlike the normals are, lower number,
-// higher number), so that there is one tree.
+// See direct_normals.hpp. Neighbours agree along a minimum spanning tree: edges by (how unlike the normals are, lower
+// number, higher number), so that there is one tree.
 #include "apps/normals/direct_normals.hpp"
 
 #include "apps/for_each_row.hpp"
@@ -66,7 +66,8 @@ std::vector<Edge> edges_of_neighbors(const Index& index, std::uint32_t neighbors
     for (std::uint32_t j = 0; j < neighbors; ++j) {
       const std::uint32_t other = found.index(point, j);
       if (other == found.missing()) break;
-      const double cosine = cosine_of(normals.data() + point * dims, normals.data() + std::uint64_t{other} * dims, dims);
+      const double cosine =
+          cosine_of(normals.data() + point * dims, normals.data() + std::uint64_t{other} * dims, dims);
       const auto self = static_cast<std::uint32_t>(point);
       edges.push_back({1 - std::abs(cosine), std::min(self, other), std::max(self, other)});
     }
@@ -138,8 +139,7 @@ template <typename T>
 void agree_with_neighbors(const Index& index, std::span<const T> rows, std::uint32_t neighbors, std::span<T> normals,
                           int threads) {
   const std::uint32_t dims = index.dims();
-  const Forest forest =
-      spanning_forest(rows.size() / dims, edges_of_neighbors<T>(index, neighbors, normals, threads));
+  const Forest forest = spanning_forest(rows.size() / dims, edges_of_neighbors<T>(index, neighbors, normals, threads));
   std::vector<std::uint8_t> is_done(rows.size() / dims);
   std::vector<std::uint32_t> open;
   for (const std::uint32_t root : from_the_top(rows, dims)) {

@@ -13,8 +13,8 @@ template <typename T>
 void look_towards(std::span<const T> rows, std::uint32_t dims, const double* viewpoint, std::span<T> normals,
                   int threads);
 
-/// Turns normals so that neighbours agree (NormalDirection::consistent). The graph has an edge between each point and its
-/// `neighbors` nearest ones.
+/// Turns normals so that neighbours agree (NormalDirection::consistent). The graph has an edge between each point and
+/// its `neighbors` nearest ones.
 template <typename T>
 void agree_with_neighbors(const Index& index, std::span<const T> rows, std::uint32_t neighbors, std::span<T> normals,
                           int threads);

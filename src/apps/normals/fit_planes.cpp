@@ -89,9 +89,8 @@ class PlaneFitter {
       std::uint64_t last = first + 1;
       while (last < points() && entries + counts[last] <= kPlaneNeighborsAtOnce) entries += counts[last++];
       const NeighborLists lists = index_.radius(slice(first, last - first), *neighbors_.radius, search());
-      fit_all(first, last - first, [&](std::uint64_t i) {
-        return lists.indices().subspan(lists.offsets()[i], lists.count(i));
-      });
+      fit_all(first, last - first,
+              [&](std::uint64_t i) { return lists.indices().subspan(lists.offsets()[i], lists.count(i)); });
       first = last;
     }
   }

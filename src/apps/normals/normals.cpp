@@ -57,8 +57,7 @@ std::uint64_t count_without(const PointSet& normals) {
 
 template <typename T>
 Normals normals_of(PointView points, const NormalsOptions& options) {
-  const CleanCloud cloud =
-      clean_cloud(points, options.skip_nonfinite, options.threads, "compute normals");
+  const CleanCloud cloud = clean_cloud(points, options.skip_nonfinite, options.threads, "compute normals");
   const PointSet& clean = cloud.points;
   Normals result;
   result.normals = PointSet(dtype_of<T>, clean.rows(), clean.dims());

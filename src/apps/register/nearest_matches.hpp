@@ -1,8 +1,8 @@
 // The nearest point of the target for every point of a source that moves a little from search to search.
 //
-// A search finds the few nearest points, and all others are at least as far as the last of them. When the point has moved,
-// they are that much nearer at most: if one of the few is nearer still, it is the nearest, and no new search is needed. After
-// the first iterations that holds for most points.
+// A search finds the few nearest points, and all others are at least as far as the last of them. When the point has
+// moved, they are that much nearer at most: if one of the few is nearer still, it is the nearest, and no new search is
+// needed. After the first iterations that holds for most points.
 #pragma once
 
 #include "apps/register/stage.hpp"

@@ -105,8 +105,7 @@ class Refiner {
     SearchOptions options;
     options.skip_nonfinite = true;
     options.threads = threads_;
-    const Neighbors nearest =
-        stage_.source_index->knn(PointView(queries.data(), points.size(), dims), 1, options);
+    const Neighbors nearest = stage_.source_index->knn(PointView(queries.data(), points.size(), dims), 1, options);
     for (std::uint64_t q = 0; q < points.size(); ++q) {
       if (nearest.index(q, 0) != points[q]) squared_[points[q]] = std::numeric_limits<double>::infinity();
     }
@@ -115,7 +114,8 @@ class Refiner {
   /// Keeps the share of nearest pairs, and those that are as far as the last of them.
   void drop_farthest() {
     std::vector<double> pairs;
-    std::copy_if(squared_.begin(), squared_.end(), std::back_inserter(pairs), [](double x) { return std::isfinite(x); });
+    std::copy_if(squared_.begin(), squared_.end(), std::back_inserter(pairs),
+                 [](double x) { return std::isfinite(x); });
     if (pairs.empty()) return;
     const auto kept = static_cast<std::uint64_t>(std::ceil(choice_.keep * static_cast<double>(pairs.size())));
     const auto last = pairs.begin() + static_cast<std::ptrdiff_t>(std::clamp<std::uint64_t>(kept, 1, pairs.size()) - 1);

@@ -4,10 +4,10 @@
 #include "apps/clean_cloud.hpp"
 #include "apps/normals/fit_planes.hpp"
 #include "apps/ordered_total.hpp"
-#include "apps/register/pose_motion.hpp"
 #include "apps/register/refine.hpp"
 #include "apps/register/stage.hpp"
-#include "apps/register/weak_directions.hpp"
+#include "core/cloud/pose_motion.hpp"
+#include "core/cloud/weak_directions.hpp"
 #include "core/dispatch.hpp"
 
 #include <kith/error.hpp>
@@ -23,7 +23,8 @@ namespace {
 
 /// Points of the target whose nearest neighbours show how dense it is.
 constexpr std::uint64_t kSpacingSample = 4096;
-/// Points of the source that are registered first: large motions need few points. What they leave open is refined with all.
+/// Points of the source that are registered first: large motions need few points. What they leave open is refined with
+/// all.
 constexpr std::uint64_t kSample = 2048;
 /// How much sooner that ends.
 constexpr double kSampleTolerance = 1000;
@@ -75,20 +76,19 @@ double spacing_of(const Stage<T>& stage, int threads) {
   const PointView every(stage.target->view().data(), dtype_of<T>, count, stage.dims(),
                         static_cast<std::int64_t>(step * stage.dims()));
   const Neighbors near = stage.target_index->knn(every, 2, {.threads = threads});
-  const auto sums = ordered_total<1>(count, {.threads = threads}, [&](std::uint64_t i, core::Terms<1>& terms) {
-    terms[0] = near.distance(i, 1);
-  });
+  const auto sums = ordered_total<1>(count, {.threads = threads},
+                                     [&](std::uint64_t i, core::Terms<1>& terms) { terms[0] = near.distance(i, 1); });
   return sums[0] / static_cast<double>(count);
 }
 
 void check_options(PointView source, PointView target, const RegistrationOptions& options) {
   if (source.dims() != target.dims()) {
-    throw UsageError(fmt::format("the source has {} dims, the target {}; both need the same", source.dims(),
-                                 target.dims()));
+    throw UsageError(
+        fmt::format("the source has {} dims, the target {}; both need the same", source.dims(), target.dims()));
   }
   if (source.dtype() != target.dtype()) {
-    throw UsageError(fmt::format("the source is of {}, the target of {}; convert one of them",
-                                 name_of(source.dtype()), name_of(target.dtype())));
+    throw UsageError(fmt::format("the source is of {}, the target of {}; convert one of them", name_of(source.dtype()),
+                                 name_of(target.dtype())));
   }
   if (!(options.max_distance >= 0)) {
     throw UsageError(fmt::format("the largest distance of pairs must be at least 0, not {}", options.max_distance));
@@ -97,8 +97,8 @@ void check_options(PointView source, PointView target, const RegistrationOptions
     throw UsageError(fmt::format("the share of pairs to keep must be above 0 and at most 1, not {}", options.keep));
   }
   if (options.kernel != RobustKernel::none && !(options.kernel_scale > 0 && std::isfinite(options.kernel_scale))) {
-    throw UsageError(fmt::format("the kernel {} needs a positive scale, in the units of the coordinates",
-                                 name_of(options.kernel)));
+    throw UsageError(
+        fmt::format("the kernel {} needs a positive scale, in the units of the coordinates", name_of(options.kernel)));
   }
   for (const double voxel : options.voxels) {
     if (!(voxel >= 0 && std::isfinite(voxel))) {
@@ -107,9 +107,10 @@ void check_options(PointView source, PointView target, const RegistrationOptions
   }
   const std::uint32_t freedom = options.degrees_of_freedom;
   if (freedom != 6 && freedom != 4 && freedom != 3) {
-    throw UsageError(fmt::format("{} degrees of freedom; known are 6 (all), 4 (a turn about z, any shift) and 3 (in the "
-                                 "plane of x and y)",
-                                 freedom));
+    throw UsageError(
+        fmt::format("{} degrees of freedom; known are 6 (all), 4 (a turn about z, any shift) and 3 (in the "
+                    "plane of x and y)",
+                    freedom));
   }
   if (options.neighbors < target.dims()) {
     throw UsageError(fmt::format("{} neighbours, the point included, define no plane in {} dims; take at least {}",
@@ -166,8 +167,8 @@ class Registrar {
   bool adapts_distance() const { return options_.max_distance == 0; }
 
   core::Motion initial_motion() const {
-    if (options_.initial_pose) return motion_of(*options_.initial_pose, frame_);
-    core::Motion motion = motion_of(Pose{}, frame_);
+    if (options_.initial_pose) return core::motion_of(*options_.initial_pose, frame_);
+    core::Motion motion = core::motion_of(Pose{}, frame_);
     if (options_.initial == InitialPose::centroid) {
       for (int d = 0; d < 3; ++d) motion.shift[d] = target_extent_.mean[d] - source_extent_.mean[d];
     }
@@ -256,8 +257,8 @@ class Registrar {
     start.iteration = 0;
     start.end = rule.max_iterations == 0 ? core::StageEnd::iterations : core::StageEnd::none;
     const PairChoice choice{options_.keep, options_.reciprocal, options_.want_pairs};
-    Refined refined = refine<T>(stage, frame_, rule, choice, options_.scale ? 7 : 6, start, options_.threads,
-                                options_.progress);
+    Refined refined =
+        refine<T>(stage, frame_, rule, choice, options_.scale ? 7 : 6, start, options_.threads, options_.progress);
     state_ = refined.state;
     for (const core::StepRecord& record : refined.records) {
       result_.iterations.push_back(iteration_of(stages_, record, stage.source.rows()));
@@ -267,8 +268,7 @@ class Registrar {
     result_.pairs = std::move(refined.pairs);
   }
 
-  static RegistrationIteration iteration_of(std::uint32_t stage, const core::StepRecord& record,
-                                            std::uint64_t points) {
+  static RegistrationIteration iteration_of(std::uint32_t stage, const core::StepRecord& record, std::uint64_t points) {
     RegistrationIteration iteration;
     iteration.stage = stage;
     iteration.pairs = static_cast<std::uint64_t>(record.pairs);
@@ -301,7 +301,7 @@ class Registrar {
   }
 
   void finish() {
-    result_.transformation = pose_of(state_.motion, frame_);
+    result_.transformation = core::pose_of(state_.motion, frame_);
     result_.scale = state_.motion.scale;
     std::copy_n(frame_.target, 3, result_.centre.begin());
     switch (state_.end) {
@@ -314,8 +314,8 @@ class Registrar {
       default:
         result_.end = RegistrationEnd::few_pairs;
     }
-    result_.weak = weak_directions(result_.information, target_extent_.radius,
-                                   free_unknowns(target_.dims(), options_) & 0x3f);
+    result_.weak = core::weak_directions(result_.information, target_extent_.radius,
+                                         free_unknowns(target_.dims(), options_) & 0x3f);
   }
 
   RegistrationOptions options_;
@@ -332,10 +332,13 @@ class Registrar {
 }  // namespace
 
 Registration register_clouds(PointView source, PointView target, const RegistrationOptions& options) {
+  const auto is_gpu = [](Device device) { return device.kind() == Device::Kind::cuda; };
+  if (is_gpu(source.device()) || is_gpu(target.device()) || is_gpu(options.device)) {
+    return register_on_device(source, target, {options});
+  }
   check_options(source, target, options);
-  return core::visit_dtype(source.dtype(), [&](auto type) {
-    return Registrar<decltype(type)>(source, target, options).run();
-  });
+  return core::visit_dtype(source.dtype(),
+                           [&](auto type) { return Registrar<decltype(type)>(source, target, options).run(); });
 }
 
 }  // namespace kith::apps::inline v0

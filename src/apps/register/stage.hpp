@@ -16,7 +16,7 @@ namespace kith::apps::inline v0 {
 template <typename T>
 struct Stage {
   PointSet source;
-  PointSet source_normals;                  ///< empty unless they are needed
+  PointSet source_normals;                 ///< empty unless they are needed
   std::shared_ptr<const PointSet> target;  ///< shared by stages of the same resolution, as all below
   std::shared_ptr<const PointSet> target_normals;
   std::optional<Index> target_index;

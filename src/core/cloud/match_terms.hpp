@@ -1,7 +1,8 @@
 // What one pair of a registration adds to the equations of a Gauss-Newton step.
 //
-// The unknowns are a small turn w, a shift v and, with seven of them, a change s of the scale, which take the moved point y to
-// (1 + s)(y + w x y) + v. The pair is weighed by a symmetric matrix M: the error is e^T M e with e = y - m, m the match.
+// The unknowns are a small turn w, a shift v and, with seven of them, a change s of the scale, which take the moved
+// point y to (1 + s)(y + w x y) + v. The pair is weighed by a symmetric matrix M: the error is e^T M e with e = y - m,
+// m the match.
 #pragma once
 
 #include "core/arithmetic.hpp"
@@ -13,7 +14,8 @@
 
 namespace kith::core {
 
-/// What a pair is measured by: the distance, the distance along the target's normal, or the distances along both normals.
+/// What a pair is measured by: the distance, the distance along the target's normal, or the distances along both
+/// normals.
 enum class PairError : std::uint8_t { point, plane, gicp };
 
 /// How much a pair counts by its error r and the scale c of the kernel.
@@ -57,8 +59,8 @@ KITH_HOST_DEVICE inline double weight_of(PairWeight kind, double squared_error, 
   return 1;
 }
 
-/// The inverse of 2 I - (1 - kThickness)(a a^T + b b^T), times 2 kThickness: errors along two normals that agree count as
-/// themselves. A normal of 0 leaves a point round.
+/// The inverse of 2 I - (1 - kThickness)(a a^T + b b^T), times 2 kThickness: errors along two normals that agree count
+/// as themselves. A normal of 0 leaves a point round.
 KITH_HOST_DEVICE inline void gicp_matrix(const double* a, const double* b, double (&matrix)[3][3]) {
   double sum[3][3];
   for (int i = 0; i < 3; ++i) {
@@ -135,14 +137,13 @@ KITH_HOST_DEVICE void matrix_terms(const PairRule& rule, const double* moved, co
       terms[upper<Unknowns>(i, j)] =
           product[0] * columns[j][0] + product[1] * columns[j][1] + product[2] * columns[j][2];
     }
-    terms[Places::kRight + i] =
-        -(columns[i][0] * weighed[0] + columns[i][1] * weighed[1] + columns[i][2] * weighed[2]);
+    terms[Places::kRight + i] = -(columns[i][0] * weighed[0] + columns[i][1] * weighed[1] + columns[i][2] * weighed[2]);
   }
   terms[Places::kError] = weight * squared;
 }
 
-/// One pair: the moved point, its match, both less the centre of the target, and their normals, as far as the rule needs
-/// them; the source's is turned along already.
+/// One pair: the moved point, its match, both less the centre of the target, and their normals, as far as the rule
+/// needs them; the source's is turned along already.
 template <int Unknowns>
 KITH_HOST_DEVICE void pair_terms(const PairRule& rule, const double* moved, const double* match,
                                  const double* source_normal, const double* target_normal,

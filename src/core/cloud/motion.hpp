@@ -58,8 +58,8 @@ struct MotionStep {
   double scale = 0;
 };
 
-/// The motion followed by the step. A turn w becomes the rotation of the quaternion (1, w / 2), normalised, which has the
-/// axis of w and nearly its angle: no function of a library is needed.
+/// The motion followed by the step. A turn w becomes the rotation of the quaternion (1, w / 2), normalised, which has
+/// the axis of w and nearly its angle: no function of a library is needed.
 KITH_HOST_DEVICE inline void apply_step(const MotionStep& step, Motion& motion) {
   Motion turn;
   const double a = step.turn[0] / 2;

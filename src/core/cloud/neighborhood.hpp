@@ -1,4 +1,5 @@
-// The plane (in 2-D the line) that fits a point and its neighbours best: its normal, and how far they bend away from it.
+// The plane (in 2-D the line) that fits a point and its neighbours best: its normal, and how far they bend away from
+// it.
 #pragma once
 
 #include "core/cloud/symmetric_eigen.hpp"
@@ -41,16 +42,16 @@ class Neighborhood {
   double products_[D][D] = {};
 };
 
-/// A normal of length 1 whose sign is that of SymmetricEigen, or 0 if all points are in one place or there are fewer than
-/// D of them; the share of the least eigenvalue in the sum of all (0 on a plane, 1/D where points spread alike).
+/// A normal of length 1 whose sign is that of SymmetricEigen, or 0 if all points are in one place or there are fewer
+/// than D of them; the share of the least eigenvalue in the sum of all (0 on a plane, 1/D where points spread alike).
 template <int D>
 struct FittedPlane {
   double normal[D];
   double curvature;
 };
 
-/// The least eigenvalue and its vector, of whatever sign, of a covariance in 3-D whose trace is 1; false if two eigenvalues
-/// are so close that this way, several times as fast as rotations, becomes inaccurate.
+/// The least eigenvalue and its vector, of whatever sign, of a covariance in 3-D whose trace is 1; false if two
+/// eigenvalues are so close that this way, several times as fast as rotations, becomes inaccurate.
 KITH_HOST_DEVICE inline bool least_axis(const double (&a)[3][3], double& value, double (&axis)[3]) {
   constexpr double kApart = 1e-5;
   const double m00 = a[1][1] * a[2][2] - a[1][2] * a[1][2];
@@ -59,8 +60,8 @@ KITH_HOST_DEVICE inline bool least_axis(const double (&a)[3][3], double& value, 
   const double minors = m00 + m11 + m22;
   const double determinant = a[0][0] * m00 - a[0][1] * (a[0][1] * a[2][2] - a[1][2] * a[0][2]) +
                              a[0][2] * (a[0][1] * a[1][2] - a[1][1] * a[0][2]);
-  // The root of x^3 - x^2 + minors x - determinant between 0 and 1/3. The polynomial rises and is concave there, so that
-  // Newton's steps from 0 never pass it.
+  // The root of x^3 - x^2 + minors x - determinant between 0 and 1/3. The polynomial rises and is concave there, so
+  // that Newton's steps from 0 never pass it.
   double x = 0;
   double slope = minors;
   for (int step = 0; step < 12 && slope > kApart; ++step) {
@@ -71,7 +72,8 @@ KITH_HOST_DEVICE inline bool least_axis(const double (&a)[3][3], double& value, 
   }
   if (!(slope > kApart)) return false;
   // Two rows of a - x span the other axes.
-  const double rows[3][3] = {{a[0][0] - x, a[0][1], a[0][2]}, {a[0][1], a[1][1] - x, a[1][2]}, {a[0][2], a[1][2], a[2][2] - x}};
+  const double rows[3][3] = {
+      {a[0][0] - x, a[0][1], a[0][2]}, {a[0][1], a[1][1] - x, a[1][2]}, {a[0][2], a[1][2], a[2][2] - x}};
   double largest = 0;
   for (int i = 0; i < 3; ++i) {
     const double* u = rows[i == 2 ? 1 : 0];

@@ -1,7 +1,7 @@
 // Sums in one fixed order, so that they have the same bits for every number of threads and on every device.
 //
-// Items are added in groups of 32 by halves (16 + 16, 8 + 8, …, as the lanes of a warp do), the 8 groups of a block one after
-// the other; the sums of blocks are the items of the next level, until one is left. Missing items are +0.
+// Items are added in groups of 32 by halves (16 + 16, 8 + 8, …, as the lanes of a warp do), the 8 groups of a block one
+// after the other; the sums of blocks are the items of the next level, until one is left. Missing items are +0.
 #pragma once
 
 #include "core/host_device.hpp"

@@ -1,5 +1,5 @@
-// One iteration of a registration once its sums are there: the step, the new pose, and whether that was the last one. The
-// same function on the CPU and on a GPU.
+// One iteration of a registration once its sums are there: the step, the new pose, and whether that was the last one.
+// The same function on the CPU and on a GPU.
 #pragma once
 
 #include "core/arithmetic.hpp"

@@ -8,7 +8,8 @@
 
 namespace kith::core {
 
-/// Ascending; vectors[i] belongs to values[i], has length 1, and its largest component (the first of those) is positive.
+/// Ascending; vectors[i] belongs to values[i], has length 1, and its largest component (the first of those) is
+/// positive.
 template <int N>
 struct SymmetricEigen {
   double values[N];

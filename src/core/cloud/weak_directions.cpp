@@ -1,11 +1,11 @@
 // See weak_directions.hpp.
-#include "apps/register/weak_directions.hpp"
+#include "core/cloud/weak_directions.hpp"
 
 #include "core/cloud/symmetric_eigen.hpp"
 
 #include <algorithm>
 
-namespace kith::apps::inline v0 {
+namespace kith::core {
 namespace {
 
 /// Below this share of the largest eigenvalue a direction is weak.
@@ -13,8 +13,8 @@ constexpr double kWeak = 1e-3;
 
 }  // namespace
 
-std::vector<WeakDirection> weak_directions(const std::array<double, 36>& information, double radius,
-                                           std::uint32_t free_mask) {
+std::vector<apps::WeakDirection> weak_directions(const std::array<double, 36>& information, double radius,
+                                                 std::uint32_t free_mask) {
   double matrix[6][6];
   double largest = 0;
   for (std::uint32_t i = 0; i < 6; ++i) {
@@ -29,12 +29,12 @@ std::vector<WeakDirection> weak_directions(const std::array<double, 36>& informa
   for (std::uint32_t i = 0; i < 6; ++i) {
     if ((free_mask >> i & 1) == 0) matrix[i][i] = largest;
   }
-  const core::SymmetricEigen<6> eigen = core::symmetric_eigen(matrix);
-  std::vector<WeakDirection> weak;
+  const SymmetricEigen<6> eigen = symmetric_eigen(matrix);
+  std::vector<apps::WeakDirection> weak;
   for (int i = 0; i < 6; ++i) {
     const double value = std::max(eigen.values[i], 0.0);
     if (!(value < kWeak * eigen.values[5])) continue;
-    WeakDirection direction;
+    apps::WeakDirection direction;
     direction.eigenvalue = value;
     direction.relative = value / eigen.values[5];
     for (int d = 0; d < 3; ++d) {
@@ -46,4 +46,4 @@ std::vector<WeakDirection> weak_directions(const std::array<double, 36>& informa
   return weak;
 }
 
-}  // namespace kith::apps::inline v0
+}  // namespace kith::core

@@ -5,11 +5,11 @@
 
 #include <kith/apps/pose.hpp>
 
-namespace kith::apps::inline v0 {
+namespace kith::core {
 
 /// Throws UsageError unless the pose is finite, a rotation (to about 1e-3) times a positive scale, and a shift.
-core::Motion motion_of(const Pose& pose, const core::Frame& frame);
+Motion motion_of(const apps::Pose& pose, const Frame& frame);
 
-Pose pose_of(const core::Motion& motion, const core::Frame& frame);
+apps::Pose pose_of(const Motion& motion, const Frame& frame);
 
-}  // namespace kith::apps::inline v0
+}  // namespace kith::core

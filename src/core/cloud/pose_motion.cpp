@@ -1,12 +1,12 @@
 // See pose_motion.hpp.
-#include "apps/register/pose_motion.hpp"
+#include "core/cloud/pose_motion.hpp"
 
 #include <kith/error.hpp>
 
 #include <algorithm>
 #include <cmath>
 
-namespace kith::apps::inline v0 {
+namespace kith::core {
 namespace {
 
 /// The quaternion of a rotation matrix: the largest of its four components first, which is at least a half.
@@ -14,11 +14,10 @@ void set_quaternion(const double (&r)[3][3], double (&q)[4]) {
   const double squares[4] = {1 + r[0][0] + r[1][1] + r[2][2], 1 + r[0][0] - r[1][1] - r[2][2],
                              1 - r[0][0] + r[1][1] - r[2][2], 1 - r[0][0] - r[1][1] + r[2][2]};
   const auto largest = std::max_element(squares, squares + 4) - squares;
-  const double products[4][4] = {
-      {squares[0], r[2][1] - r[1][2], r[0][2] - r[2][0], r[1][0] - r[0][1]},
-      {r[2][1] - r[1][2], squares[1], r[0][1] + r[1][0], r[0][2] + r[2][0]},
-      {r[0][2] - r[2][0], r[0][1] + r[1][0], squares[2], r[1][2] + r[2][1]},
-      {r[1][0] - r[0][1], r[0][2] + r[2][0], r[1][2] + r[2][1], squares[3]}};
+  const double products[4][4] = {{squares[0], r[2][1] - r[1][2], r[0][2] - r[2][0], r[1][0] - r[0][1]},
+                                 {r[2][1] - r[1][2], squares[1], r[0][1] + r[1][0], r[0][2] + r[2][0]},
+                                 {r[0][2] - r[2][0], r[0][1] + r[1][0], squares[2], r[1][2] + r[2][1]},
+                                 {r[1][0] - r[0][1], r[0][2] + r[2][0], r[1][2] + r[2][1], squares[3]}};
   double length = 0;
   for (const double x : products[largest]) length += x * x;
   length = std::sqrt(length);
@@ -32,7 +31,7 @@ void set_quaternion(const double (&r)[3][3], double (&q)[4]) {
 
 }  // namespace
 
-core::Motion motion_of(const Pose& pose, const core::Frame& frame) {
+Motion motion_of(const apps::Pose& pose, const Frame& frame) {
   constexpr double kTolerance = 1e-3;
   if (!std::all_of(pose.matrix.begin(), pose.matrix.end(), [](double x) { return std::isfinite(x); })) {
     throw UsageError("the initial pose holds NaN or infinity");
@@ -63,20 +62,20 @@ core::Motion motion_of(const Pose& pose, const core::Frame& frame) {
       if (std::abs(product - (i == j ? 1 : 0)) > kTolerance) throw_no_rotation();
     }
   }
-  core::Motion motion;
+  Motion motion;
   motion.scale = scale;
   set_quaternion(r, motion.quaternion);
-  core::set_rotation(motion);
+  set_rotation(motion);
   double turned[3];
-  core::rotate(motion.rotation, frame.source, turned);
+  rotate(motion.rotation, frame.source, turned);
   for (std::uint32_t d = 0; d < 3; ++d) motion.shift[d] = scale * turned[d] + pose(d, 3) - frame.target[d];
   return motion;
 }
 
-Pose pose_of(const core::Motion& motion, const core::Frame& frame) {
-  Pose pose;
+apps::Pose pose_of(const Motion& motion, const Frame& frame) {
+  apps::Pose pose;
   double turned[3];
-  core::rotate(motion.rotation, frame.source, turned);
+  rotate(motion.rotation, frame.source, turned);
   for (std::uint32_t i = 0; i < 3; ++i) {
     for (std::uint32_t j = 0; j < 3; ++j) pose(i, j) = motion.scale * motion.rotation[i * 3 + j];
     pose(i, 3) = frame.target[i] + (motion.shift[i] - motion.scale * turned[i]);
@@ -84,4 +83,4 @@ Pose pose_of(const core::Motion& motion, const core::Frame& frame) {
   return pose;
 }
 
-}  // namespace kith::apps::inline v0
+}  // namespace kith::core

@@ -1,0 +1,112 @@
+// Times registration on the GPU: gpu_register_timer RESULTS.json
+//
+// Per case: the least, the median and the most of ten calls from clouds on the GPU to the pose, trees and normals
+// included; and whether the pose is that of the CPU.
+#include "gpu_timing.hpp"
+
+#include <kith/apps/registration.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace kith;
+
+struct Case {
+  std::string name;
+  std::uint64_t source = 0, target = 0;
+  apps::RegistrationMethod method = apps::RegistrationMethod::gicp;
+  std::uint32_t iterations = 64;  ///< at most
+};
+
+/// A wavy sheet seen twice: the second time turned a little, shifted, with other points and noise.
+std::vector<float> sheet(std::uint64_t points, std::uint64_t seed, bool is_moved) {
+  std::mt19937_64 random(seed);
+  const auto draw = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+  std::vector<float> rows;
+  rows.reserve(points * 3);
+  for (std::uint64_t i = 0; i < points; ++i) {
+    double x = draw() * 2 - 1;
+    double y = draw() * 2 - 1;
+    double z = 0.2 * std::sin(5 * x) * std::cos(4 * y) + 0.05 * std::sin(17 * x + 11 * y);
+    x += 0.0005 * draw();
+    y += 0.0005 * draw();
+    z += 0.0005 * draw();
+    if (is_moved) {
+      constexpr double kAngle = 0.03;
+      const double turned = std::cos(kAngle) * x - std::sin(kAngle) * y;
+      y = std::sin(kAngle) * x + std::cos(kAngle) * y + 0.01;
+      x = turned - 0.02;
+      z += 0.015;
+    }
+    for (const double value : {x, y, z}) rows.push_back(static_cast<float>(value));
+  }
+  return rows;
+}
+
+void measure(const Case& what, Results& results) {
+  constexpr int kCalls = 10;
+  const std::vector<float> source = sheet(what.source, 1, true), target = sheet(what.target, 2, false);
+  const cuda::Stream stream;
+  const cuda::DeviceBuffer<float> source_there = on_device<float>(source, stream);
+  const cuda::DeviceBuffer<float> target_there = on_device<float>(target, stream);
+  apps::DeviceRegistrationOptions options;
+  options.method = what.method;
+  options.max_iterations = what.iterations;
+  options.max_distance = 0.1;
+  options.stream = stream.get();
+  const PointView from(source_there.data(), what.source, 3, Device::cuda());
+  const PointView to(target_there.data(), what.target, 3, Device::cuda());
+  apps::Registration found;
+  std::vector<double> times;
+  for (int call = -kWarmUps; call < kCalls; ++call) {
+    const auto start = std::chrono::steady_clock::now();
+    found = apps::register_on_device(from, to, options);
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    if (call >= 0) times.push_back(took.count());
+  }
+  std::sort(times.begin(), times.end());
+  apps::RegistrationOptions on_cpu = options;
+  on_cpu.device = Device::cpu();
+  const auto start = std::chrono::steady_clock::now();
+  const apps::Registration expected =
+      apps::register_clouds(PointView(source.data(), what.source, 3), PointView(target.data(), what.target, 3), on_cpu);
+  const std::chrono::duration<double, std::milli> cpu = std::chrono::steady_clock::now() - start;
+  const bool is_right = std::memcmp(&found.transformation, &expected.transformation, sizeof(apps::Pose)) == 0;
+  char text[512];
+  std::snprintf(text, sizeof text,
+                "{\"case\": \"%s\", \"source\": %llu, \"target\": %llu, \"method\": \"%s\", \"dtype\": \"f32\", "
+                "\"iterations\": %zu, \"least_ms\": %.4f, \"ms\": %.4f, \"most_ms\": %.4f, \"cpu_ms\": %.2f, "
+                "\"is_right\": %s}",
+                what.name.c_str(), static_cast<unsigned long long>(what.source),
+                static_cast<unsigned long long>(what.target), std::string(name_of(what.method)).c_str(),
+                found.iterations.size(), times.front(), median(times), times.back(), cpu.count(),
+                is_right ? "true" : "false");
+  std::printf("%s\n", text);
+  results.add(text, is_right);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using Method = apps::RegistrationMethod;
+  const std::vector<Case> cases = {{"pair", 17000, 17000, Method::gicp},
+                                   {"pair", 17000, 17000, Method::plane},
+                                   {"object in a scene", 5000, 280000, Method::plane, 20},
+                                   {"object in a scene", 5000, 280000, Method::gicp, 20},
+                                   {"large pair", 1000000, 1000000, Method::plane, 20},
+                                   {"large pair", 1000000, 1000000, Method::gicp, 20},
+                                   {"large pair", 1000000, 1000000, Method::point, 20}};
+  return run_timer(argc, argv, "gpu_register_timer RESULTS.json", [&](Results& results, const std::string&) {
+    results.begin_list("rows");
+    for (const Case& what : cases) measure(what, results);
+  });
+}

@@ -1,0 +1,120 @@
+// See registration.hpp.
+#include "cuda/registration/registration.hpp"
+
+#include "cuda/registration/cloud_kernels.cuh"
+#include "cuda/registration/refine_kernel.cuh"
+#include "cuda/runtime/check.hpp"
+#include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/device_facts.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace kith::cuda {
+namespace {
+
+constexpr std::uint32_t kThreads = 128;
+
+std::uint32_t blocks_for(std::uint64_t items, std::uint32_t threads) {
+  constexpr std::uint64_t kMost = 1 << 16;
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>((items + threads - 1) / threads, 1, kMost));
+}
+
+template <typename... Parameters, typename... Arguments>
+void launch(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads, std::size_t shared_bytes,
+            bool is_cooperative, const Stream& stream, const Arguments&... arguments) {
+  cudaLaunchAttribute cooperative{};
+  cooperative.id = cudaLaunchAttributeCooperative;
+  cooperative.val.cooperative = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream.get();
+  config.attrs = &cooperative;
+  config.numAttrs = is_cooperative ? 1 : 0;
+  check(cudaLaunchKernelEx(&config, kernel, arguments...), "registering clouds");
+}
+
+template <typename T, std::uint32_t kDims, int Unknowns>
+void refine(const RefineTask<T>& task, const Stream& stream) {
+  constexpr std::size_t kShared = sizeof(RefineShared<Unknowns>);
+  const auto kernel = refine_stage<T, kDims, Unknowns>;
+  int per_processor = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, core::kSumBlock, kShared),
+        "registering clouds");
+  const std::uint64_t resident =
+      std::uint64_t{processors_of(stream.device())} * static_cast<std::uint32_t>(per_processor);
+  const auto blocks = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(core::sum_blocks(task.points), 1, std::max<std::uint64_t>(resident, 1)));
+  launch(kernel, blocks, core::kSumBlock, kShared, true, stream, task);
+}
+
+template <int N, typename Item>
+void total(const Item& item, std::uint64_t count, double* scratch, double* sum, const Stream& stream) {
+  struct Shared {
+    bool is_last;
+    TotalShared<N> total;
+  };
+  DeviceBuffer<std::uint32_t> counter(1, stream);
+  check(cudaMemsetAsync(counter.data(), 0, sizeof(std::uint32_t), stream.get()), "writing zeros");
+  launch(total_items<N, Item>, blocks_for(count, core::kSumBlock), core::kSumBlock, sizeof(Shared), false, stream, item,
+         count, scratch, sum, counter.data());
+}
+
+}  // namespace
+
+template <typename T>
+void refine_on_device(const RefineTask<T>& task, int unknowns, const Stream& stream) {
+  if (task.tree.dims == 2) {
+    return unknowns == 7 ? refine<T, 2, 7>(task, stream) : refine<T, 2, 6>(task, stream);
+  }
+  unknowns == 7 ? refine<T, 3, 7>(task, stream) : refine<T, 3, 6>(task, stream);
+}
+
+template <typename T>
+void fit_planes_on_device(const T* rows, std::uint64_t count, std::uint32_t dims, const std::uint32_t* lists,
+                          std::uint32_t k, T* normals, T* curvatures, const Stream& stream) {
+  launch(dims == 2 ? fit_planes<T, 2> : fit_planes<T, 3>, blocks_for(count, kThreads), kThreads, 0, false, stream, rows,
+         count, lists, k, normals, curvatures);
+}
+
+template <typename T>
+void find_box_on_device(const T* rows, std::uint64_t count, std::uint32_t dims, OrderedKey<T>* box,
+                        const Stream& stream) {
+  constexpr std::uint32_t kMostBlocks = 512;
+  check(cudaMemsetAsync(box, 0xff, dims * sizeof(OrderedKey<T>), stream.get()), "writing a box");
+  check(cudaMemsetAsync(box + dims, 0, dims * sizeof(OrderedKey<T>), stream.get()), "writing a box");
+  launch(dims == 2 ? find_box<T, 2> : find_box<T, 3>, std::min(blocks_for(count, kThreads), kMostBlocks), kThreads, 0,
+         false, stream, rows, std::uint64_t{dims}, count, box);
+}
+
+template <typename T>
+void sum_places_on_device(const T* rows, std::uint64_t count, std::uint32_t dims, const double* centre, double* scratch,
+                          double* sum, const Stream& stream) {
+  if (dims == 2) {
+    total<4>(PlaceTerms<T, 2>{rows, 2, {centre[0], centre[1], 0}}, count, scratch, sum, stream);
+  } else {
+    total<4>(PlaceTerms<T, 3>{rows, 3, {centre[0], centre[1], centre[2]}}, count, scratch, sum, stream);
+  }
+}
+
+template <typename T>
+void sum_values_on_device(const T* values, std::uint64_t step, std::uint64_t count, double* scratch, double* sum,
+                          const Stream& stream) {
+  total<1>(ValueTerms<T>{values, step}, count, scratch, sum, stream);
+}
+
+#define KITH_INSTANTIATE(T)                                                                                           \
+  template void refine_on_device(const RefineTask<T>&, int, const Stream&);                                           \
+  template void fit_planes_on_device(const T*, std::uint64_t, std::uint32_t, const std::uint32_t*, std::uint32_t, T*, \
+                                     T*, const Stream&);                                                              \
+  template void find_box_on_device(const T*, std::uint64_t, std::uint32_t, OrderedKey<T>*, const Stream&);            \
+  template void sum_places_on_device(const T*, std::uint64_t, std::uint32_t, const double*, double*, double*,         \
+                                     const Stream&);                                                                  \
+  template void sum_values_on_device(const T*, std::uint64_t, std::uint64_t, double*, double*, const Stream&);
+KITH_INSTANTIATE(float)
+KITH_INSTANTIATE(double)
+#undef KITH_INSTANTIATE
+
+}  // namespace kith::cuda

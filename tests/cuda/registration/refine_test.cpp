@@ -1,0 +1,185 @@
+// Registration on a GPU, its kernels run on the host: the bytes of the CPU's poses, sums and pairs.
+#include "apps/normals/fit_planes.hpp"
+#include "apps/register/refine.hpp"
+#include "cpu/kd_tree/build.hpp"
+#include "cuda/emulation/grid.hpp"
+#include "cuda/kd_tree/emulated_search.hpp"
+#include "cuda/registration/cloud_kernels.cuh"
+#include "cuda/registration/refine_kernel.cuh"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+using cuda::emulation::Residence;
+
+/// Blobs, grids (whose distances tie) or duplicates, around a place.
+template <typename T>
+PointSet made_up_cloud(std::uint64_t rows, std::uint32_t dims, std::uint64_t seed, int shape) {
+  std::mt19937_64 random(seed);
+  PointSet points(dtype_of<T>, rows, dims);
+  for (T& value : points.values<T>()) {
+    const auto draw = static_cast<double>(random() % 100000) / 100000;
+    value = static_cast<T>(shape == 1 ? std::floor(draw * 6) / 4 : shape == 2 ? std::floor(draw * 3) : draw * draw);
+  }
+  return points;
+}
+
+template <typename T>
+struct Emulated {
+  std::vector<std::uint32_t> matches;
+  std::vector<double> total;
+  std::vector<core::StepRecord> records;
+  core::StageState state;
+};
+
+template <typename T, std::uint32_t kDims, int Unknowns>
+Emulated<T> emulate(const apps::Stage<T>& stage, const core::Frame& frame, const core::StepRule& rule,
+                    const core::StageState& start, std::uint32_t blocks) {
+  constexpr int kTerms = core::TermPlaces<Unknowns>::kCount;
+  const engine::KdTree<T> tree = cpu::build_kd_tree(stage.target->template values<T>().data(), stage.target->rows(),
+                                                    kDims, {.leaf_size = 8, .threads = 1});
+  Emulated<T> result;
+  result.state = start;
+  result.matches.assign(stage.source.rows(), core::kNoPoint);
+  result.total.assign(kTerms, -1);
+  result.records.resize(rule.max_iterations + 1);
+  std::vector<double> sums(cuda::total_scratch(stage.source.rows(), kTerms), -1);
+  std::uint32_t counters[2] = {};
+  cuda::RefineTask<T> task;
+  task.tree = search_tree(tree);
+  task.target = stage.target->template values<T>().data();
+  task.source = stage.source.template values<T>().data();
+  if (stage.target_normals) task.target_normals = stage.target_normals->template values<T>().data();
+  if (stage.source_normals.rows() > 0) task.source_normals = stage.source_normals.template values<T>().data();
+  task.points = stage.source.rows();
+  task.frame = frame;
+  task.rule = rule;
+  task.state = &result.state;
+  task.records = result.records.data();
+  task.matches = result.matches.data();
+  task.sums = sums.data();
+  task.total = result.total.data();
+  task.counters = counters;
+  cuda::emulation::run_grid(blocks, core::kSumBlock, sizeof(cuda::RefineShared<Unknowns>), Residence::all_together,
+                            [&] { cuda::refine_stage<T, kDims, Unknowns>(task); });
+  return result;
+}
+
+template <typename T>
+PointSet planes_of(const Index& index, const PointSet& points) {
+  PointSet normals(dtype_of<T>, points.rows(), points.dims());
+  apps::fit_planes<T>(index, points.values<T>(), {8, {}, 1, nullptr}, normals.values<T>(), {});
+  return normals;
+}
+
+/// Normals as the kernel finds them, from the same lists.
+template <typename T, std::uint32_t kDims>
+std::vector<T> emulated_planes(const Index& index, const PointSet& points, std::uint32_t k) {
+  std::vector<std::uint32_t> lists(points.rows() * k);
+  std::vector<T> distances(lists.size()), normals(points.rows() * kDims, T(-7));
+  index.knn_self(k, std::span(lists), std::span(distances), {.threads = 1});
+  cuda::emulation::run_grid(2, 64, 0, Residence::one_by_one, [&] {
+    cuda::fit_planes<T, kDims>(points.values<T>().data(), points.rows(), lists.data(), k, normals.data(), nullptr);
+  });
+  return normals;
+}
+
+template <typename T, std::uint32_t kDims, int Unknowns>
+void expect_stage_of_cpu(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const int shape = static_cast<int>(random() % 3);
+  const std::uint64_t targets = 8 + random() % 400;
+  const std::uint64_t sources = 1 + random() % 700;
+  apps::Stage<T> stage;
+  stage.target = std::make_shared<PointSet>(made_up_cloud<T>(targets, kDims, random(), shape));
+  stage.source = made_up_cloud<T>(sources, kDims, random(), shape);
+  stage.target_index = Index::build(stage.target->view(), {.device = Device::cpu(), .threads = 1});
+  core::StepRule rule;
+  rule.pair = {static_cast<core::PairError>(random() % 3), static_cast<core::PairWeight>(random() % 5), 0.1};
+  rule.free_mask = kDims == 2 ? 0b0011100 : 0b0111111;
+  if (Unknowns == 7) rule.free_mask |= 0b1000000;
+  rule.points = sources;
+  rule.max_iterations = 1 + static_cast<std::uint32_t>(random() % 12);
+  rule.rotation_tolerance = rule.translation_tolerance = 1e-7;
+  rule.adapts_distance = random() % 2 == 0;
+  rule.least_distance = 0.05;
+  if (rule.pair.error != core::PairError::point) {
+    stage.target_normals = std::make_shared<PointSet>(planes_of<T>(*stage.target_index, *stage.target));
+    const std::vector<T> found = emulated_planes<T, kDims>(*stage.target_index, *stage.target, 8);
+    ASSERT_EQ(std::memcmp(found.data(), stage.target_normals->template values<T>().data(), found.size() * sizeof(T)),
+              0);
+  }
+  if (rule.pair.error == core::PairError::gicp) {
+    const Index index = Index::build(stage.source.view(), {.device = Device::cpu(), .threads = 1});
+    stage.source_normals = planes_of<T>(index, stage.source);
+  }
+  core::Frame frame;
+  for (std::uint32_t d = 0; d < kDims; ++d) frame.source[d] = frame.target[d] = 0.5;
+  core::StageState start;
+  start.max_distance = random() % 4 == 0 ? 0.02 : 0.6;
+  core::apply_step({{0, 0, 0.1}, {0.05, -0.02, 0}, 0}, start.motion);
+
+  const apps::Refined expected =
+      apps::refine<T>(stage, frame, rule, {.want_pairs = true}, Unknowns, start, 1, ProgressCallback{});
+  const Emulated<T> found =
+      emulate<T, kDims, Unknowns>(stage, frame, rule, start, 1 + static_cast<std::uint32_t>(random() % 3));
+  ASSERT_EQ(std::memcmp(&found.state.motion, &expected.state.motion, sizeof(core::Motion)), 0);
+  ASSERT_EQ(found.state.end, expected.state.end);
+  ASSERT_EQ(found.state.iteration, expected.state.iteration);
+  ASSERT_EQ(std::memcmp(found.total.data(), expected.sums.data(), found.total.size() * sizeof(double)), 0);
+  ASSERT_LE(expected.records.size(), found.records.size());
+  for (std::size_t i = 0; i < expected.records.size(); ++i) {
+    ASSERT_EQ(std::memcmp(&found.records[i], &expected.records[i], sizeof(core::StepRecord)), 0) << "iteration " << i;
+  }
+  std::vector<apps::RegisteredPair> pairs;
+  for (std::uint32_t i = 0; i < sources; ++i) {
+    if (found.matches[i] != core::kNoPoint) pairs.push_back({i, found.matches[i]});
+  }
+  ASSERT_EQ(pairs, expected.pairs);
+}
+
+TEST(EmulatedRegistration, HasTheBytesOfTheCpu) {
+  for (std::uint64_t seed = 0; seed < 24; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    expect_stage_of_cpu<float, 3, 6>(seed);
+    expect_stage_of_cpu<float, 2, 6>(seed);
+    expect_stage_of_cpu<double, 3, 7>(seed);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(EmulatedRegistration, TotalsHaveTheBytesOfTheCpu) {
+  std::mt19937_64 random(1);
+  for (const std::uint64_t items : {1u, 31u, 32u, 33u, 255u, 256u, 257u, 5000u, 70000u}) {
+    std::vector<double> values(items);
+    for (double& value : values)
+      value = std::ldexp(static_cast<double>(random() % 1000003), -static_cast<int>(random() % 40));
+    const auto expected = [&] {
+      std::vector<core::Terms<1>> blocks(core::sum_blocks(items));
+      for (std::uint64_t b = 0; b < blocks.size(); ++b) {
+        blocks[b] =
+            core::sum_of_block<1>(b * core::kSumBlock, std::min<std::uint64_t>(items, (b + 1) * core::kSumBlock),
+                                  [&](std::uint64_t i, core::Terms<1>& terms) { terms[0] = values[i]; });
+      }
+      return core::sum_of_blocks<1>(blocks)[0];
+    }();
+    std::vector<double> sums(cuda::total_scratch(items, 1));
+    double total = -1;
+    std::uint32_t counter = 0;
+    cuda::emulation::run_grid(2, core::kSumBlock, 4096, Residence::one_by_one, [&] {
+      cuda::total_items<1>(cuda::ValueTerms<double>{values.data(), 1}, items, sums.data(), &total, &counter);
+    });
+    EXPECT_EQ(std::memcmp(&total, &expected, sizeof(double)), 0) << items;
+  }
+}
+
+}  // namespace
+}  // namespace kith::test

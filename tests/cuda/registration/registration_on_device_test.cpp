@@ -1,0 +1,138 @@
+// Registration on a GPU, of arrays there and of clouds of the host: the bytes of the CPU's result.
+#include "cuda/on_device.hpp"
+
+#include <kith/apps/generate.hpp>
+#include <kith/apps/registration.hpp>
+#include <kith/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace kith::test {
+namespace {
+
+template <typename T>
+PointSet moved_cloud(const PointSet& of, std::uint64_t seed, double noise) {
+  std::mt19937_64 random(seed);
+  const double angle = 0.002 * static_cast<double>(random() % 100);
+  PointSet moved(dtype_of<T>, of.rows(), of.dims());
+  for (std::uint64_t i = 0; i < of.rows(); ++i) {
+    const T* from = of.values<T>().data() + i * of.dims();
+    T* to = moved.values<T>().data() + i * of.dims();
+    std::copy_n(from, of.dims(), to);
+    const double x = static_cast<double>(from[0]), y = static_cast<double>(from[1]);
+    to[0] = static_cast<T>(x - angle * y + 0.02 + noise * static_cast<double>(random() % 1000) / 1000);
+    to[1] = static_cast<T>(y + angle * x - 0.01 + noise * static_cast<double>(random() % 1000) / 1000);
+  }
+  return moved;
+}
+
+/// A wavy surface, a grid (whose distances tie) or copies of few points.
+template <typename T>
+PointSet made_up_cloud(std::uint64_t rows, std::uint32_t dims, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  PointSet points(dtype_of<T>, rows, dims);
+  const std::uint64_t shape = random() % 4;
+  for (std::uint64_t i = 0; i < rows; ++i) {
+    T* row = points.values<T>().data() + i * dims;
+    for (std::uint32_t d = 0; d < dims; ++d) {
+      const double draw = static_cast<double>(random() % 1000003) / 1000003;
+      row[d] = static_cast<T>(shape == 1 ? std::floor(draw * 16) / 16 : shape == 2 ? std::floor(draw * 4) / 4 : draw);
+    }
+    if (shape == 0 && dims == 3) row[2] = row[0] * row[1] + row[0] * row[0] / T(3);
+  }
+  return points;
+}
+
+void expect_same(const apps::Registration& found, const apps::Registration& expected) {
+  EXPECT_EQ(std::memcmp(&found.transformation, &expected.transformation, sizeof(apps::Pose)), 0);
+  EXPECT_EQ(found.end, expected.end);
+  EXPECT_EQ(found.inliers, expected.inliers);
+  EXPECT_EQ(found.fitness, expected.fitness);
+  EXPECT_EQ(found.inlier_rmse, expected.inlier_rmse);
+  EXPECT_EQ(found.information, expected.information);
+  EXPECT_EQ(found.pairs, expected.pairs);
+  EXPECT_EQ(found.weak.size(), expected.weak.size());
+  ASSERT_EQ(found.iterations.size(), expected.iterations.size());
+  for (std::size_t i = 0; i < found.iterations.size(); ++i) {
+    EXPECT_EQ(found.iterations[i].error, expected.iterations[i].error) << "iteration " << i;
+    EXPECT_EQ(found.iterations[i].shifted, expected.iterations[i].shifted) << "iteration " << i;
+  }
+}
+
+template <typename T>
+void expect_like_cpu(const PointSet& source, const PointSet& target, apps::RegistrationOptions options) {
+  options.want_pairs = true;
+  options.device = Device::cpu();
+  const apps::Registration expected = apps::register_clouds(source.view(), target.view(), options);
+  const RowsOnDevice<T> source_there(source.view(), source.dims() + 1), target_there(target.view(), target.dims());
+  cudaStream_t stream = nullptr;
+  require_success(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  apps::DeviceRegistrationOptions there{options};
+  there.stream = stream;
+  expect_same(apps::register_on_device(source_there.view(), target_there.view(), there), expected);
+  require_success(cudaStreamDestroy(stream));
+  options.device = Device::cuda();
+  expect_same(apps::register_clouds(source.view(), target.view(), options), expected);
+}
+
+template <typename T>
+class SmallRegistrationOnDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_gpu()) GTEST_SKIP() << "no GPU";
+  }
+};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(SmallRegistrationOnDevice, Types);
+
+TYPED_TEST(SmallRegistrationOnDevice, HasTheBytesOfTheCpu) {
+  for (std::uint64_t seed = 0; seed < rounds(60); ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    const auto dims = static_cast<std::uint32_t>(2 + random() % 2);
+    const std::uint64_t rows = 1 + random() % (seed % 4 == 0 ? 12000 : 900);
+    const PointSet target = made_up_cloud<TypeParam>(rows, dims, random());
+    const PointSet source = moved_cloud<TypeParam>(target, random(), seed % 3 == 0 ? 0 : 0.003);
+    apps::RegistrationOptions options;
+    options.method = static_cast<apps::RegistrationMethod>(random() % 4);
+    options.kernel = static_cast<apps::RobustKernel>(random() % 5);
+    options.kernel_scale = 0.05;
+    options.max_distance = random() % 2 == 0 ? 0 : 0.1;
+    options.degrees_of_freedom = random() % 3 == 0 ? 4 : 6;
+    options.scale = random() % 4 == 0;
+    options.initial = static_cast<apps::InitialPose>(random() % 2);
+    options.max_iterations = static_cast<std::uint32_t>(random() % 30);
+    expect_like_cpu<TypeParam>(source, target, options);
+    if (this->HasFailure()) return;
+  }
+}
+
+TYPED_TEST(SmallRegistrationOnDevice, TakesWhatTheKernelsLackFromTheCpu) {
+  const PointSet target = made_up_cloud<TypeParam>(500, 3, 8);
+  PointSet source = moved_cloud<TypeParam>(target, 3, 0.001);
+  expect_like_cpu<TypeParam>(source, target, {.keep = 0.7});
+  expect_like_cpu<TypeParam>(source, target, {.reciprocal = true});
+  source.values<TypeParam>()[4] = std::numeric_limits<TypeParam>::quiet_NaN();
+  expect_like_cpu<TypeParam>(source, target, {.skip_nonfinite = true});
+  EXPECT_THROW(apps::register_clouds(source.view(), target.view(), {.device = Device::cuda()}), BadData);
+  expect_like_cpu<TypeParam>(PointSet(dtype_of<TypeParam>, 0, 3), target, {});
+}
+
+TEST(RegistrationOnDevice, HasTheBytesOfTheCpuForLargeClouds) {
+  if (!has_gpu()) GTEST_SKIP() << "no GPU";
+  const PointSet target = made_up_cloud<float>(300000, 3, 4);
+  const PointSet source = moved_cloud<float>(target, 5, 0.001);
+  for (const auto method :
+       {apps::RegistrationMethod::point, apps::RegistrationMethod::plane, apps::RegistrationMethod::gicp}) {
+    expect_like_cpu<float>(source, target, {.method = method});
+  }
+}
+
+}  // namespace
+}  // namespace kith::test
