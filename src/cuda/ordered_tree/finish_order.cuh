@@ -1,6 +1,9 @@
-// The bottom of the tree: a block takes a range that fits into shared memory. Its points are sorted once by the
-// super-key of each dimension; then, level by level, every one of these orders is divided, which keeps it sorted. So
-// the box of a range and its node are always at hand: the ends and the middle of an order.
+// The bottom of the tree: a block takes a range that fits into shared memory and splits all ranges of a level at the
+// same time. Their points are counted in bins over the split side, which tells the places of all of them but those of
+// the bin with the node: these are few, and sorted by the super-key. Ranges of a few points are sorted by counting, for
+// each point, how many come before it.
+//
+// Coordinates stay where they are, in slots; only the numbers of slots move.
 #pragma once
 
 #include "cuda/ordered_tree/begin_level.cuh"
@@ -15,7 +18,7 @@ struct FinishOrder {
   MovedPoints<T> from;
   std::uint32_t dims = 0;
   std::uint32_t level = 0;
-  std::uint32_t most = 0;  ///< points of a range at most; a multiple of kWarp, kFinishedPerThread for each thread
+  std::uint32_t most = 0;  ///< points of a range at most; a power of two, at least kWarp
   bool cycles = false;
   bool takes_left = false;
   const std::uint32_t* first = nullptr;  ///< as in OrderLevel
@@ -23,329 +26,363 @@ struct FinishOrder {
   std::uint32_t* out_dims = nullptr;
 };
 
-inline constexpr std::uint32_t kMostFinished = 2048;
-inline constexpr std::uint32_t kFinishedPerThread = 4;
+inline constexpr std::uint32_t kMostInBlock = 8192;
+/// Places that a thread looks after.
+inline constexpr std::uint32_t kPlacesPerThread = 8;
+/// Ranges of so many points are sorted by counting.
+inline constexpr std::uint32_t kFewInRange = 8;
 
 /// What a block has in shared memory.
 template <typename T>
 struct FinishShared {
-  T* values;               ///< [dimension][slot]
-  std::uint32_t* numbers;  ///< [slot]
-  std::uint32_t* words;    ///< [dimension][place / 32][left, right]: which places hold a point that goes there
-  std::uint32_t* before;   ///< [dimension][place / 32]: how many do before them; those that go right in the upper half
-  std::uint16_t* orders[2];  ///< [dimension][place]: slots
-  std::uint16_t* split_dim;  ///< [place]: of the range with this middle
-  std::uint8_t* side;        ///< [slot]
+  T* values;                ///< [dimension][slot]
+  OrderedKey<T>* boxes;     ///< [range][complement of the least, greatest][dimension]; begin as 0
+  std::uint32_t* bins;      ///< [range][bin]: points, then those before it; and one more. Begin as 0
+  std::uint32_t* warp_sums;
+  std::uint32_t* crowd;     ///< points of the fullest bin that has a node
+  std::uint16_t* order;     ///< [place]: slots
+  std::uint32_t* ends;      ///< [range]: its first place, and in the upper half its last
+  std::uint16_t* split_dim; ///< [range]
+  std::uint16_t* cuts;      ///< [range]: first and last place of the bin that has its node
   std::size_t bytes;
 
   __host__ __device__ FinishShared(std::byte* memory, std::uint32_t most, std::uint32_t dims) {
+    const std::uint32_t ranges = most / kFewInRange;
     std::size_t used = 0;
     const auto take = [&](std::size_t size) {
       std::byte* const at = memory + used;
-      used += (size + 7) / 8 * 8;
+      used += (size + 15) / 16 * 16;
       return at;
     };
     values = reinterpret_cast<T*>(take(std::size_t{most} * dims * sizeof(T)));
-    numbers = reinterpret_cast<std::uint32_t*>(take(std::size_t{most} * 4));
-    words = reinterpret_cast<std::uint32_t*>(take(std::size_t{most} / kWarp * dims * 8));
-    before = reinterpret_cast<std::uint32_t*>(take(std::size_t{most} / kWarp * dims * 4));
-    // The second one holds a word per slot meanwhile.
-    for (std::uint16_t*& order : orders) {
-      order = reinterpret_cast<std::uint16_t*>(take(std::size_t{most} * (dims < 2 ? 2 : dims) * 2));
-    }
-    split_dim = reinterpret_cast<std::uint16_t*>(take(std::size_t{most} * 2));
-    side = reinterpret_cast<std::uint8_t*>(take(most));
+    boxes = reinterpret_cast<OrderedKey<T>*>(take(std::size_t{ranges} * 2 * dims * sizeof(T)));
+    bins = reinterpret_cast<std::uint32_t*>(take((std::size_t{most} + 1) * 4));
+    warp_sums = reinterpret_cast<std::uint32_t*>(take(kWarp * 4));
+    crowd = reinterpret_cast<std::uint32_t*>(take(4));
+    ends = reinterpret_cast<std::uint32_t*>(take(std::size_t{ranges} * 4));
+    order = reinterpret_cast<std::uint16_t*>(take(std::size_t{most} * 2));
+    split_dim = reinterpret_cast<std::uint16_t*>(take(std::size_t{ranges} * 2));
+    cuts = reinterpret_cast<std::uint16_t*>(take(std::size_t{ranges} * 4));
     bytes = used;
   }
 };
 
-/// Whether slot y comes before slot x where component 0 does not tell.
+/// Whether slot x comes before slot y where component 0 does not tell.
 template <typename T>
-KITH_NOINLINE __device__ bool comes_before(const T* values, const std::uint32_t* numbers, std::uint32_t most,
-                                           std::uint32_t dims, std::uint32_t y, std::uint32_t x, std::uint32_t d) {
+KITH_NOINLINE __device__ bool precedes_equal(const T* values, const std::uint32_t* numbers, std::uint32_t most,
+                                             std::uint32_t dims, std::uint32_t x, std::uint32_t y, std::uint32_t d) {
   for (std::uint32_t c = 1; c < dims; ++c) {
     const std::uint32_t axis = d + c < dims ? d + c : d + c - dims;
-    const T there = values[axis * most + y], here = values[axis * most + x];
-    if (there != here) return there < here;
+    const T a = values[axis * most + x], b = values[axis * most + y];
+    if (a != b) return a < b;
   }
-  return numbers[y] < numbers[x];
+  return numbers[x] < numbers[y];
 }
 
-/// The order of one dimension by comparisons of super-keys: bitonic, all exchanges in one direction, so that any number
-/// of slots will do. Steps among 64 neighbours are those of one warp. The block is synchronised before and after.
-template <typename T>
-__device__ void sort_by_super_keys(const FinishShared<T>& shared, std::uint32_t most, std::uint32_t dims,
-                                   std::uint32_t count, std::uint32_t d) {
-  std::uint16_t* const order = shared.orders[0] + d * most;
-  const T* const values = shared.values + d * most;
-  const auto exchange = [&](std::uint32_t a, std::uint32_t b) {
-    if (b >= count) return;
-    const std::uint16_t x = order[a], y = order[b];
-    if (values[y] > values[x]) return;
-    if (values[y] < values[x] || comes_before(shared.values, shared.numbers, most, dims, y, x, d)) {
-      order[a] = y;
-      order[b] = x;
+/// A block and its points.
+template <typename T, std::uint32_t kDims>
+class FinishBlock {
+  using Key = OrderedKey<T>;
+  static constexpr std::uint32_t kNone = 0xffff;  ///< in place of a range
+
+ public:
+  __device__ FinishBlock(const FinishOrder<T>& task, std::uint32_t begin, std::uint32_t count)
+      : task_(task),
+        shared_(shared_memory(), task.most, kDims == 0 ? task.dims : kDims),
+        dims_(kDims == 0 ? task.dims : kDims),
+        most_(task.most),
+        begin_(begin),
+        count_(count),
+        level_(task.level) {}
+
+  __device__ void run() {
+    for (std::uint32_t i = thread_number(); i < count_; i += threads_per_block()) {
+#pragma unroll
+      for (std::uint32_t d = 0; d < dims_; ++d) shared_.values[d * most_ + i] = task_.from.at(begin_ + i, d);
+      shared_.order[i] = static_cast<std::uint16_t>(i);
     }
-  };
-  const auto sync_for = [](std::uint32_t span) {
-    if (span <= 2 * kWarp) {
-      sync_warp();
+    for_each_place([&](std::uint32_t i, std::uint32_t p) { at_[i] = p < count_ ? 0 : kNone; });
+    clear();
+    sync_block();
+    std::uint32_t size = count_;  // of the largest range
+    for (; size > kFewInRange; size /= 2, ++level_, ++depth_) split_by_bins();
+    for_each_place([&](std::uint32_t i, std::uint32_t) { at_[i] = is_open(i) ? ends_of(range(i)) : 0; });
+    for (; size > 0; size /= 2, ++level_) split_by_ranks();
+  }
+
+ private:
+  template <typename Visit>
+  __device__ void for_each_place(Visit&& visit) {
+#pragma unroll
+    for (std::uint32_t i = 0; i < kPlacesPerThread; ++i) visit(i, i * threads_per_block() + thread_number());
+  }
+  /// While ranges are large, at_ has the number of the range of each place, and the slot in the upper half.
+  __device__ std::uint32_t range(std::uint32_t i) const { return at_[i] & kNone; }
+  /// Whether a place is in a range, and not that of a node or behind the last.
+  __device__ bool is_open(std::uint32_t i) const { return range(i) != kNone; }
+  __device__ std::uint32_t first(std::uint32_t ends) const { return ends & 0xffff; }
+  __device__ std::uint32_t last(std::uint32_t ends) const { return ends >> 16; }
+  __device__ std::uint32_t middle(std::uint32_t ends) const {
+    return middle_of(first(ends), last(ends), task_.takes_left);
+  }
+  /// The half of a range.
+  __device__ std::uint32_t half_of(std::uint32_t ends, bool is_right) const {
+    return is_right ? (middle(ends) + 1) | (ends & 0xffff0000) : first(ends) | middle(ends) << 16;
+  }
+  /// The ends of a range by its number: its bits say which halves it is in.
+  __device__ std::uint32_t ends_of(std::uint32_t range) const {
+    std::uint32_t ends = count_ << 16;
+    for (std::uint32_t bit = depth_; bit-- > 0;) ends = half_of(ends, (range >> bit & 1) != 0);
+    return ends;
+  }
+  /// Bins of a range.
+  __device__ std::uint32_t bins() const { return most_ >> depth_; }
+  __device__ T value(std::uint32_t slot, std::uint32_t d) const { return shared_.values[d * most_ + slot]; }
+
+  /// The order by the super-key of dimension d.
+  __device__ bool precedes(std::uint32_t x, std::uint32_t y, std::uint32_t d) const {
+    const T a = value(x, d), b = value(y, d);
+    return a < b || (a == b && precedes_equal(shared_.values, task_.from.numbers + begin_, most_, dims_, x, y, d));
+  }
+  /// Bins, and the boxes of the next level if it has any.
+  __device__ void clear() {
+    for (std::uint32_t i = thread_number(); i < most_; i += threads_per_block()) shared_.bins[i] = 0;
+    for (std::uint32_t i = thread_number(); i < most_ / kFewInRange * 2 * dims_; i += threads_per_block()) {
+      shared_.boxes[i] = 0;
+    }
+    if (thread_number() == 0) *shared_.crowd = 0;
+  }
+
+  /// The ranges of a warp's places one after the other: mostly one or two.
+  __device__ void find_boxes() {
+    for_each_place([&](std::uint32_t i, std::uint32_t p) {
+      const std::uint32_t slot = is_open(i) ? shared_.order[p] : 0;
+      for (std::uint32_t rest = ballot(is_open(i)); rest != 0;) {
+        const std::uint32_t chosen = shuffle(range(i), lowest_bit(rest));
+        const bool is_of_range = range(i) == chosen;
+        rest &= ~ballot(is_of_range);
+        Key* const box = shared_.boxes + chosen * 2 * dims_;
+#pragma unroll
+        for (std::uint32_t d = 0; d < dims_; ++d) {
+          if (task_.cycles && d != level_ % dims_) continue;
+          const Key key = ordered_key(value(slot, d));
+          const Key least = max_of_warp(is_of_range ? static_cast<Key>(~key) : Key{0});
+          const Key greatest = max_of_warp(is_of_range ? key : Key{0});
+          if (lane_number() == 0) {
+            atomic_max(&box[d], least);
+            atomic_max(&box[dims_ + d], greatest);
+          }
+        }
+      }
+    });
+  }
+
+  /// A thread per range: its ends, its dimension, and in the place of its box where bins begin and how many there are per unit.
+  __device__ void choose_dims() {
+    for (std::uint32_t range = thread_number(); range < 1u << depth_; range += threads_per_block()) {
+      Key* const box = shared_.boxes + range * 2 * dims_;
+      const auto lower = [&](std::uint32_t d) { return value_of_key<T>(static_cast<Key>(~box[d])); };
+      const auto upper = [&](std::uint32_t d) { return value_of_key<T>(box[dims_ + d]); };
+      const std::uint32_t dim = task_.cycles ? level_ % dims_ : widest_side<T>(dims_, lower, upper);
+      const T low = lower(dim), scale = static_cast<T>(bins()) / (upper(dim) - low);
+      shared_.ends[range] = ends_of(range);
+      shared_.split_dim[range] = static_cast<std::uint16_t>(dim);
+      box[0] = std::bit_cast<Key>(low);
+      box[1] = std::bit_cast<Key>(scale);
+    }
+  }
+
+  /// A bin may be any number of points, but bins are in the order of the values: whatever overflows or is no number on
+  /// the way is monotone still.
+  __device__ void count_points() {
+    for_each_place([&](std::uint32_t i, std::uint32_t p) {
+      if (!is_open(i)) return;
+      const std::uint32_t own = range(i), slot = shared_.order[p];
+      const Key* const box = shared_.boxes + own * 2 * dims_;
+      const T low = std::bit_cast<T>(box[0]), scale = std::bit_cast<T>(box[1]);
+      const std::uint32_t found = to_unsigned((value(slot, shared_.split_dim[own]) - low) * scale);
+      const std::uint32_t bin = own * bins() + (found < bins() ? found : bins() - 1);
+      at_[i] = own | slot << 16;
+      to_[i] = bin << 16 | atomic_add(&shared_.bins[bin], 1u);
+    });
+  }
+
+  /// A thread has kPlacesPerThread bins, too.
+  __device__ void sum_bins() {
+    struct alignas(16) Four {
+      std::uint32_t at[4];
+    };
+    constexpr std::uint32_t kFours = kPlacesPerThread / 4;
+    static_assert(kWarp % kPlacesPerThread == 0 && kMostInBlock / kPlacesPerThread <= kWarp * kWarp);
+    const bool has_bins = thread_number() < most_ / kPlacesPerThread;
+    Four* const bins = reinterpret_cast<Four*>(shared_.bins) + thread_number() * kFours;
+    Four own[kFours]{};
+    std::uint32_t sum = 0;
+#pragma unroll
+    for (std::uint32_t i = 0; i < kFours; ++i) {
+      if (has_bins) own[i] = bins[i];
+      for (const std::uint32_t points : own[i].at) sum += points;
+    }
+    std::uint32_t through = sum;
+#pragma unroll
+    for (std::uint32_t delta = 1; delta < kWarp; delta *= 2) {
+      const std::uint32_t other = shuffle_up(through, delta);
+      if (lane_number() >= delta) through += other;
+    }
+    if (lane_number() == kWarp - 1) shared_.warp_sums[warp_number()] = through;
+    sync_block();
+    std::uint32_t before = sum_of_warp(lane_number() < warp_number() ? shared_.warp_sums[lane_number()] : 0);
+    before += through - sum;
+#pragma unroll
+    for (std::uint32_t i = 0; i < kFours; ++i) {
+      for (std::uint32_t& points : own[i].at) {
+        const std::uint32_t here = points;
+        points = before;
+        before += here;
+      }
+      if (has_bins) bins[i] = own[i];
+    }
+    if (thread_number() == most_ / kPlacesPerThread - 1) shared_.bins[most_] = before;
+  }
+
+  __device__ void move_slots() {
+    for_each_place([&](std::uint32_t i, std::uint32_t) {
+      if (!is_open(i)) return;
+      const std::uint32_t own = range(i), bin = to_[i] >> 16, rank = to_[i] & 0xffff, ends = shared_.ends[own];
+      const std::uint32_t shift = first(ends) - shared_.bins[own * bins()];  // modulo 2^32
+      const std::uint32_t begin = shift + shared_.bins[bin], end = shift + shared_.bins[bin + 1];
+      shared_.order[begin + rank] = static_cast<std::uint16_t>(at_[i] >> 16);
+      if (rank != 0 || middle(ends) < begin || middle(ends) >= end) return;
+      shared_.cuts[2 * own] = static_cast<std::uint16_t>(begin);
+      shared_.cuts[2 * own + 1] = static_cast<std::uint16_t>(end);
+      atomic_max(shared_.crowd, end - begin);
+    });
+  }
+
+  /// A thread per range sorts the slots of its cut.
+  __device__ void sort_small_cuts() {
+    for (std::uint32_t range = thread_number(); range < 1u << depth_; range += threads_per_block()) {
+      const std::uint32_t begin = shared_.cuts[2 * range], end = shared_.cuts[2 * range + 1];
+      const std::uint32_t dim = shared_.split_dim[range];
+      for (std::uint32_t next = begin + 1; next < end; ++next) {  // into those before it
+        const std::uint16_t slot = shared_.order[next];
+        std::uint32_t to = next;
+        for (; to > begin && precedes(slot, shared_.order[to - 1], dim); --to) shared_.order[to] = shared_.order[to - 1];
+        shared_.order[to] = slot;
+      }
+    }
+  }
+
+  /// All cuts at the same time: bitonic, all exchanges in one direction, so that any number of slots will do.
+  __device__ void sort_large_cuts(std::uint32_t crowd) {
+    for (std::uint32_t size = 2; size / 2 < crowd; size *= 2) {
+      for (std::uint32_t stride = size / 2; stride > 0; stride /= 2) {
+        for_each_place([&](std::uint32_t i, std::uint32_t p) {
+          if (!is_open(i)) return;
+          const std::uint32_t begin = shared_.cuts[2 * range(i)], end = shared_.cuts[2 * range(i) + 1];
+          if (p < begin || p >= end || ((p - begin) & stride) != 0) return;
+          const std::uint32_t other = begin + ((p - begin) ^ (stride == size / 2 ? size - 1 : stride));
+          if (other >= end) return;
+          const std::uint16_t x = shared_.order[p], y = shared_.order[other];
+          if (!precedes(y, x, shared_.split_dim[range(i)])) return;
+          shared_.order[p] = y;
+          shared_.order[other] = x;
+        });
+        sync_block();
+      }
+    }
+  }
+
+  __device__ void write_node(std::uint32_t place, std::uint32_t slot, std::uint32_t dim) {
+    task_.out_points[begin_ + place] = task_.from.numbers[begin_ + slot];
+    task_.out_dims[begin_ + place] = dim;
+  }
+
+  /// The block is synchronised before and after, as below.
+  __device__ void split_by_bins() {
+    constexpr std::uint32_t kMostSortedByThread = 8;
+    find_boxes();
+    sync_block();
+    choose_dims();
+    sync_block();
+    count_points();
+    sync_block();
+    sum_bins();
+    sync_block();
+    move_slots();
+    sync_block();
+    const std::uint32_t crowd = *shared_.crowd;
+    if (crowd > kMostSortedByThread) {
+      sort_large_cuts(crowd);
     } else {
+      sort_small_cuts();
       sync_block();
     }
-  };
-  for (std::uint32_t size = 2; size / 2 < count; size *= 2) {
-    const std::uint32_t half = size / 2;
-    sync_for(size);
-    for (std::uint32_t pair = thread_number(); pair < (count + size - 1) / size * half; pair += threads_per_block()) {
-      const std::uint32_t place = pair & (half - 1), begin = (pair - place) * 2;
-      exchange(begin + place, begin + size - 1 - place);
-    }
-    for (std::uint32_t stride = size / 4; stride > 0; stride /= 2) {
-      sync_for(4 * stride);  // of the step before
-      for (std::uint32_t pair = thread_number(); pair < (count + 2 * stride - 1) / (2 * stride) * stride;
-           pair += threads_per_block()) {
-        const std::uint32_t at = 2 * pair - (pair & (stride - 1));
-        exchange(at, at + stride);
-      }
-    }
+    for_each_place([&](std::uint32_t i, std::uint32_t p) {
+      if (!is_open(i)) return;
+      const std::uint32_t own = range(i), node = middle(shared_.ends[own]);
+      if (p == node) write_node(p, shared_.order[p], shared_.split_dim[own]);
+      at_[i] = p == node ? kNone : 2 * own + (p > node ? 1 : 0);
+    });
+    clear();
+    sync_block();
   }
-  sync_block();
-}
 
-/// Sorts kFinishedPerThread words of each thread of the block, in the order of threads: bitonic, within threads and
-/// warps by registers. `exchanged` is shared, as many words as there are.
-__device__ inline void sort_words(std::uint32_t (&words)[kFinishedPerThread], std::uint32_t* exchanged) {
-  constexpr std::uint32_t kOwn = kFinishedPerThread;
-  const std::uint32_t first = thread_number() * kOwn, all = threads_per_block() * kOwn;
-  for (std::uint32_t size = 2; size <= all; size *= 2) {
-    for (std::uint32_t stride = size / 2; stride > 0; stride /= 2) {
-      std::uint32_t others[kOwn];
-      if (stride >= kOwn * kWarp) {
-        sync_block();
+  /// The widest side of a range of few points.
+  __device__ std::uint32_t widest_of_few(std::uint32_t ends) const {
+    std::uint32_t widest = 0;
+    T most = 0;
 #pragma unroll
-        for (std::uint32_t i = 0; i < kOwn; ++i) exchanged[i * threads_per_block() + thread_number()] = words[i];
-        sync_block();
-#pragma unroll
-        for (std::uint32_t i = 0; i < kOwn; ++i) {
-          others[i] = exchanged[i * threads_per_block() + (thread_number() ^ stride / kOwn)];
-        }
-      } else if (stride >= kOwn) {
-#pragma unroll
-        for (std::uint32_t i = 0; i < kOwn; ++i) others[i] = shuffle_xor(words[i], stride / kOwn);
-      } else {
-#pragma unroll
-        for (std::uint32_t i = 0; i < kOwn; ++i) others[i] = stride == 1 ? words[i ^ 1] : words[i ^ 2];
+    for (std::uint32_t d = 0; d < dims_; ++d) {
+      T low = value(shared_.order[first(ends)], d), high = low;
+      for (std::uint32_t p = first(ends) + 1; p < last(ends); ++p) {
+        const T x = value(shared_.order[p], d);
+        low = lesser(low, x);
+        high = greater(high, x);
       }
-#pragma unroll
-      for (std::uint32_t i = 0; i < kOwn; ++i) {
-        const std::uint32_t place = first + i;
-        const bool takes_less = ((place & stride) == 0) == ((place & size) == 0);
-        words[i] = takes_less == (others[i] < words[i]) ? others[i] : words[i];
+      if (high - low > most) {
+        most = high - low;
+        widest = d;
       }
     }
+    return widest;
   }
-}
 
-/// Sorts the slots of each order: by cells of their coordinates, 21 bits above the 11 of the slot, and then those of a
-/// cell by their super-keys, if these are few; else all by super-keys.
-template <std::uint32_t kDims, typename T>
-__device__ void sort_orders(const FinishShared<T>& shared, std::uint32_t most, std::uint32_t runtime_dims,
-                            std::uint32_t count) {
-  constexpr std::uint32_t kSlotBits = 11, kCells = 1u << (32 - kSlotBits), kMostInCell = 12;
-  static_assert(1u << kSlotBits == kMostFinished && kFinishedPerThread == 4);
-  const std::uint32_t dims = kDims == 0 ? runtime_dims : kDims;
-  std::uint32_t* const exchanged = reinterpret_cast<std::uint32_t*>(shared.orders[1]);  // not used yet
-  T* const ends = reinterpret_cast<T*>(shared.side);                                    // nor is this
-  for (std::uint32_t d = 0; d < dims; ++d) {
-    const T* const values = shared.values + d * most;
-    std::uint16_t* const order = shared.orders[0] + d * most;
-    if (warp_number() == 0) {
-      T low = values[lane_number() < count ? lane_number() : 0], high = low;
-      for (std::uint32_t i = lane_number(); i < count; i += kWarp) {
-        low = lesser(low, values[i]);
-        high = greater(high, values[i]);
+  /// at_ has the ends of the range of each place; 0 if it is in none.
+  __device__ void split_by_ranks() {
+    for_each_place([&](std::uint32_t i, std::uint32_t p) {
+      if (at_[i] == 0) return;
+      const std::uint32_t slot = shared_.order[p], dim = task_.cycles ? level_ % dims_ : widest_of_few(at_[i]);
+      std::uint32_t to = first(at_[i]);
+      for (std::uint32_t other = first(at_[i]); other < last(at_[i]); ++other) {
+        if (other != p && precedes(shared_.order[other], slot, dim)) ++to;
       }
-      for (std::uint32_t step = kWarp / 2; step > 0; step /= 2) {
-        low = lesser(low, shuffle_xor(low, step));
-        high = greater(high, shuffle_xor(high, step));
-      }
-      if (lane_number() == 0) {
-        ends[0] = low;
-        ends[1] = high;
-      }
-    }
+      if (to == middle(at_[i])) write_node(to, slot, dim);
+      to_[i] = to << 16 | slot;
+    });
     sync_block();
-    const T low = ends[0], scale = static_cast<T>(kCells - 1) / (ends[1] - low);
-    std::uint32_t words[kFinishedPerThread];
-#pragma unroll
-    for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
-      const std::uint32_t slot = i * threads_per_block() + thread_number();
-      words[i] = ~0u;
-      if (slot >= count) continue;
-      const std::uint32_t cell = to_unsigned((values[slot] - low) * scale);
-      words[i] = (cell < kCells - 1 ? cell : kCells - 1) << kSlotBits | slot;
-    }
-    sort_words(words, exchanged);
+    for_each_place([&](std::uint32_t i, std::uint32_t p) {
+      if (at_[i] == 0) return;
+      shared_.order[to_[i] >> 16] = static_cast<std::uint16_t>(to_[i] & 0xffff);
+      const std::uint32_t node = middle(at_[i]), half = p == node ? 0 : half_of(at_[i], p > node);
+      at_[i] = first(half) < last(half) ? half : 0;
+    });
     sync_block();
-#pragma unroll
-    for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
-      const std::uint32_t place = thread_number() * kFinishedPerThread + i;
-      if (place >= count) continue;
-      exchanged[place] = words[i];
-      order[place] = static_cast<std::uint16_t>(words[i] & (kMostFinished - 1));
-    }
-    sync_block();
-    bool is_crowded = false;
-#pragma unroll
-    for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
-      const std::uint32_t place = thread_number() * kFinishedPerThread + i, cell = words[i] >> kSlotBits;
-      const auto is_of_cell = [&](std::uint32_t at) { return at < count && exchanged[at] >> kSlotBits == cell; };
-      if (place >= count || (place > 0 && is_of_cell(place - 1)) || !is_of_cell(place + 1)) continue;
-      std::uint32_t end = place + 2;
-      while (end - place <= kMostInCell && is_of_cell(end)) ++end;
-      if (end - place > kMostInCell) {
-        is_crowded = true;
-        continue;
-      }
-      for (std::uint32_t next = place + 1; next < end; ++next) {  // into those before it
-        const std::uint16_t slot = order[next];
-        std::uint32_t to = next;
-        for (; to > place; --to) {
-          const std::uint16_t other = order[to - 1];
-          if (values[other] < values[slot]) break;
-          if (values[other] == values[slot] &&
-              comes_before(shared.values, shared.numbers, most, dims, other, slot, d)) {
-            break;
-          }
-          order[to] = other;
-        }
-        order[to] = slot;
-      }
-    }
-    if (any_thread(is_crowded)) sort_by_super_keys(shared, most, dims, count, d);
   }
-}
+
+  const FinishOrder<T>& task_;
+  const FinishShared<T> shared_;
+  const std::uint32_t dims_, most_, begin_, count_;
+  std::uint32_t level_, depth_ = 0;
+  // Of each place of this thread: its range, and where its slot goes to.
+  std::uint32_t at_[kPlacesPerThread], to_[kPlacesPerThread];
+};
 
 /// A block per range. kDims is 0 where dims are known at run time only.
 template <typename T, std::uint32_t kDims>
-__global__ void __launch_bounds__(kMostFinished / kFinishedPerThread, 2) finish_order(FinishOrder<T> task) {
-  enum : std::uint8_t { kLeft, kNode, kRight };
+__global__ void __launch_bounds__(kMostInBlock / kPlacesPerThread) finish_order(FinishOrder<T> task) {
   const std::uint32_t begin = task.first[block_number()], count = task.first[block_number() + 1] - 1 - begin;
-  const std::uint32_t dims = kDims == 0 ? task.dims : kDims, most = task.most;
-  if (count == 0) return;
-  const FinishShared<T> shared(shared_memory(), most, dims);
-  for (std::uint32_t i = thread_number(); i < count; i += threads_per_block()) {
-    shared.numbers[i] = task.from.numbers[begin + i];
-#pragma unroll
-    for (std::uint32_t d = 0; d < dims; ++d) {
-      shared.values[d * most + i] = task.from.at(begin + i, d);
-      shared.orders[0][d * most + i] = static_cast<std::uint16_t>(i);
-    }
-  }
-  sync_block();
-  sort_orders<kDims>(shared, most, dims, count);
-
-  std::uint32_t first[kFinishedPerThread], last[kFinishedPerThread];  // the range of each place of this thread
-#pragma unroll
-  for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
-    first[i] = 0;
-    last[i] = count;
-  }
-  std::uint16_t *orders = shared.orders[0], *next = shared.orders[1];
-  for (std::uint32_t level = task.level, size = count; size > 0; ++level, size /= 2) {
-    const auto is_open = [&](std::uint32_t i, std::uint32_t p) { return p < count && first[i] < last[i]; };
-#pragma unroll
-    for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
-      const std::uint32_t p = i * threads_per_block() + thread_number();
-      if (!is_open(i, p) || p != middle_of(first[i], last[i], task.takes_left)) continue;
-      const auto end_of = [&](std::uint32_t d, std::uint32_t place) {
-        return shared.values[d * most + orders[d * most + place]];
-      };
-      const std::uint32_t dim = task.cycles ? level % dims
-                                            : widest_side<T>(
-                                                  dims, [&](std::uint32_t d) { return end_of(d, first[i]); },
-                                                  [&](std::uint32_t d) { return end_of(d, last[i] - 1); });
-      shared.split_dim[p] = static_cast<std::uint16_t>(dim);
-      task.out_points[begin + p] = shared.numbers[orders[dim * most + p]];
-      task.out_dims[begin + p] = dim;
-    }
-    if (size == 1) break;  // nothing lies below
-    sync_block();
-#pragma unroll
-    for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
-      const std::uint32_t p = i * threads_per_block() + thread_number();
-      if (!is_open(i, p)) continue;
-      const std::uint32_t middle = middle_of(first[i], last[i], task.takes_left);
-      const std::uint32_t slot = orders[shared.split_dim[middle] * most + p];
-      shared.side[slot] = p < middle ? kLeft : p == middle ? kNode : kRight;
-    }
-    sync_block();
-#pragma unroll
-    for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
-      const std::uint32_t p = i * threads_per_block() + thread_number();
-#pragma unroll
-      for (std::uint32_t d = 0; d < dims; ++d) {
-        const std::uint32_t side = is_open(i, p) ? shared.side[orders[d * most + p]] : std::uint8_t{kNode};
-        const std::uint32_t left = ballot(side == kLeft), right = ballot(side == kRight);
-        if (lane_number() == 0 && p < most) {
-          std::uint32_t* const words = shared.words + 2 * (d * (most / kWarp) + p / kWarp);
-          words[0] = left;
-          words[1] = right;
-        }
-      }
-    }
-    sync_block();
-    for (std::uint32_t d = warp_number(); d < dims; d += threads_per_block() / kWarp) {
-      std::uint32_t sum = 0;
-      for (std::uint32_t start = 0; start < most / kWarp; start += kWarp) {
-        const std::uint32_t at = start + lane_number();
-        const std::uint32_t* const words = shared.words + 2 * (d * (most / kWarp) + at);
-        const std::uint32_t own = at < most / kWarp ? count_bits(words[0]) | count_bits(words[1]) << 16 : 0;
-        std::uint32_t all = own;
-        for (std::uint32_t delta = 1; delta < kWarp; delta *= 2) {
-          const std::uint32_t other = shuffle_up(all, delta);
-          if (lane_number() >= delta) all += other;
-        }
-        if (at < most / kWarp) shared.before[d * (most / kWarp) + at] = sum + all - own;
-        sum += shuffle(all, kWarp - 1);
-      }
-    }
-    sync_block();
-#pragma unroll
-    for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
-      const std::uint32_t p = i * threads_per_block() + thread_number();
-      if (!is_open(i, p)) continue;
-      const std::uint32_t middle = middle_of(first[i], last[i], task.takes_left);
-#pragma unroll
-      for (std::uint32_t d = 0; d < dims; ++d) {
-        const auto counts_before = [&](std::uint32_t place) {
-          const std::uint32_t at = d * (most / kWarp) + place / kWarp, below = (1u << place % kWarp) - 1;
-          return shared.before[at] +
-                 (count_bits(shared.words[2 * at] & below) | count_bits(shared.words[2 * at + 1] & below) << 16);
-        };
-        const std::uint16_t slot = orders[d * most + p];
-        const std::uint32_t counts = counts_before(p) - counts_before(first[i]);
-        if (shared.side[slot] == kLeft) next[d * most + first[i] + (counts & 0xffff)] = slot;
-        if (shared.side[slot] == kRight) next[d * most + middle + 1 + (counts >> 16)] = slot;
-      }
-    }
-    sync_block();
-#pragma unroll
-    for (std::uint32_t i = 0; i < kFinishedPerThread; ++i) {
-      const std::uint32_t p = i * threads_per_block() + thread_number();
-      if (!is_open(i, p)) continue;
-      const std::uint32_t middle = middle_of(first[i], last[i], task.takes_left);
-      if (p < middle) {
-        last[i] = middle;
-      } else {
-        first[i] = p == middle ? last[i] : middle + 1;
-      }
-    }
-    std::uint16_t* const divided = next;
-    next = orders;
-    orders = divided;
-  }
+  if (count > 0) FinishBlock<T, kDims>(task, begin, count).run();
 }
 
 }  // namespace kith::cuda

@@ -33,13 +33,13 @@ struct OrderPlan {
   std::size_t finish_bytes = 0;  ///< of shared memory
   std::uint32_t bin_levels = 0;  ///< levels whose ranges have more than one block
 
-  std::uint32_t threads() const { return std::max(most / kFinishedPerThread, kWarp); }
+  std::uint32_t threads() const { return std::max(most / kPlacesPerThread, kWarp); }
 };
 
 /// `most_points`: of a range in shared memory; tests make it small. Levels is 32 if even the fewest do not fit.
 template <typename T>
 OrderPlan plan_order(std::uint32_t count, std::uint32_t dims, std::uint32_t shared_limit,
-                     std::uint32_t most_points = kMostFinished) {
+                     std::uint32_t most_points = kMostInBlock) {
   OrderPlan plan;
   const auto bytes = [&](std::uint32_t most) { return FinishShared<T>(nullptr, most, dims).bytes; };
   // Two blocks at a time, if there is a choice.
