@@ -46,6 +46,12 @@ __device__ void for_each_candidate(const OrderLevel<T>& level, const BlockRange&
   }
 }
 
+/// Whether a level before this one is not done.
+template <typename T>
+__device__ bool has_to_wait(const OrderLevel<T>& level) {
+  return *level.open != 0 && *level.open != level.level + 1;
+}
+
 /// Bits of keys that a bin does not tell apart.
 template <typename Key>
 __device__ std::uint32_t bin_shift(Key low, Key high) {
@@ -64,6 +70,7 @@ __global__ void __launch_bounds__(kOrderThreads) narrow_candidates(OrderLevel<T>
   std::uint32_t* const bins = reinterpret_cast<std::uint32_t*>(shared_memory());
   std::uint32_t* const warp_sums = bins + kOrderBins;
   std::uint32_t* const is_last = warp_sums + kOrderThreads / kWarp;
+  if (has_to_wait(level)) return;
   const BlockRange block(level);
   const MiddleSearch<T> search = level.searches[block.range];
   if (search.candidates <= kMostListed) return;
@@ -114,12 +121,13 @@ __global__ void __launch_bounds__(kOrderThreads) find_middles(OrderLevel<T> leve
   OrderedKey<T>* const keys = reinterpret_cast<OrderedKey<T>*>(shared_memory());
   std::uint32_t* const places = reinterpret_cast<std::uint32_t*>(keys + kMostListed);
   std::uint32_t* const is_last = places + kMostListed;
+  if (has_to_wait(level)) return;
   const BlockRange block(level);
   MiddleSearch<T>& search = level.searches[block.range];
   const MiddleSearch<T> known_so_far = search;
   if (known_so_far.is_found != 0) return;
   if (known_so_far.candidates > kMostListed) {
-    if (thread_number() == 0) *level.open = 1;
+    if (thread_number() == 0) *level.open = level.level + 1;
     return;
   }
   std::uint32_t* const list = level.lists + std::uint64_t{block.range} * kMostListed;

@@ -98,16 +98,24 @@ class FinishBlock {
   __device__ void run() {
     for (std::uint32_t i = thread_number(); i < count_; i += threads_per_block()) {
 #pragma unroll
-      for (std::uint32_t d = 0; d < dims_; ++d) shared_.values[d * most_ + i] = task_.from.at(begin_ + i, d);
+      for (std::uint32_t d = 0; d < dims_; ++d) copy_to_shared(&shared_.values[d * most_ + i], &task_.from.at(begin_ + i, d));
       shared_.order[i] = static_cast<std::uint16_t>(i);
     }
     for_each_place([&](std::uint32_t i, std::uint32_t p) { at_[i] = p < count_ ? 0 : kNone; });
     clear();
+    wait_for_copies();
     sync_block();
     std::uint32_t size = count_;  // of the largest range
     for (; size > kFewInRange; size /= 2, ++level_, ++depth_) split_by_bins();
-    for_each_place([&](std::uint32_t i, std::uint32_t) { at_[i] = is_open(i) ? ends_of(range(i)) : 0; });
+    for_each_place([&](std::uint32_t i, std::uint32_t) {
+      if (is_open(i)) at_[i] = ends_of(range(i));
+    });
     for (; size > 0; size /= 2, ++level_) split_by_ranks();
+    for_each_place([&](std::uint32_t i, std::uint32_t p) {
+      if (p >= count_) return;
+      task_.out_points[begin_ + p] = task_.from.numbers[begin_ + shared_.order[p]];
+      task_.out_dims[begin_ + p] = at_[i] >> 16;
+    });
   }
 
  private:
@@ -116,10 +124,11 @@ class FinishBlock {
 #pragma unroll
     for (std::uint32_t i = 0; i < kPlacesPerThread; ++i) visit(i, i * threads_per_block() + thread_number());
   }
-  /// While ranges are large, at_ has the number of the range of each place, and the slot in the upper half.
+  /// The number of the range that place i is in.
   __device__ std::uint32_t range(std::uint32_t i) const { return at_[i] & kNone; }
-  /// Whether a place is in a range, and not that of a node or behind the last.
+  /// Whether it is in a range, and not that of a node or behind the last.
   __device__ bool is_open(std::uint32_t i) const { return range(i) != kNone; }
+  __device__ std::uint32_t closed(std::uint32_t dim) const { return kNone | dim << 16; }
   __device__ std::uint32_t first(std::uint32_t ends) const { return ends & 0xffff; }
   __device__ std::uint32_t last(std::uint32_t ends) const { return ends >> 16; }
   __device__ std::uint32_t middle(std::uint32_t ends) const {
@@ -293,11 +302,6 @@ class FinishBlock {
     }
   }
 
-  __device__ void write_node(std::uint32_t place, std::uint32_t slot, std::uint32_t dim) {
-    task_.out_points[begin_ + place] = task_.from.numbers[begin_ + slot];
-    task_.out_dims[begin_ + place] = dim;
-  }
-
   /// The block is synchronised before and after, as below.
   __device__ void split_by_bins() {
     constexpr std::uint32_t kMostSortedByThread = 8;
@@ -321,8 +325,7 @@ class FinishBlock {
     for_each_place([&](std::uint32_t i, std::uint32_t p) {
       if (!is_open(i)) return;
       const std::uint32_t own = range(i), node = middle(shared_.ends[own]);
-      if (p == node) write_node(p, shared_.order[p], shared_.split_dim[own]);
-      at_[i] = p == node ? kNone : 2 * own + (p > node ? 1 : 0);
+      at_[i] = p == node ? closed(shared_.split_dim[own]) : 2 * own + (p > node ? 1 : 0);
     });
     clear();
     sync_block();
@@ -348,24 +351,22 @@ class FinishBlock {
     return widest;
   }
 
-  /// at_ has the ends of the range of each place; 0 if it is in none.
   __device__ void split_by_ranks() {
     for_each_place([&](std::uint32_t i, std::uint32_t p) {
-      if (at_[i] == 0) return;
-      const std::uint32_t slot = shared_.order[p], dim = task_.cycles ? level_ % dims_ : widest_of_few(at_[i]);
-      std::uint32_t to = first(at_[i]);
-      for (std::uint32_t other = first(at_[i]); other < last(at_[i]); ++other) {
+      to_[i] = kNone;
+      if (!is_open(i)) return;
+      const std::uint32_t ends = at_[i], slot = shared_.order[p], node = middle(ends);
+      const std::uint32_t dim = task_.cycles ? level_ % dims_ : widest_of_few(ends);
+      std::uint32_t to = first(ends);
+      for (std::uint32_t other = first(ends); other < last(ends); ++other) {
         if (other != p && precedes(shared_.order[other], slot, dim)) ++to;
       }
-      if (to == middle(at_[i])) write_node(to, slot, dim);
       to_[i] = to << 16 | slot;
+      at_[i] = p == node ? closed(dim) : half_of(ends, p > node);
     });
     sync_block();
-    for_each_place([&](std::uint32_t i, std::uint32_t p) {
-      if (at_[i] == 0) return;
-      shared_.order[to_[i] >> 16] = static_cast<std::uint16_t>(to_[i] & 0xffff);
-      const std::uint32_t node = middle(at_[i]), half = p == node ? 0 : half_of(at_[i], p > node);
-      at_[i] = first(half) < last(half) ? half : 0;
+    for_each_place([&](std::uint32_t i, std::uint32_t) {
+      if (to_[i] != kNone) shared_.order[to_[i] >> 16] = static_cast<std::uint16_t>(to_[i] & 0xffff);
     });
     sync_block();
   }
@@ -374,7 +375,8 @@ class FinishBlock {
   const FinishShared<T> shared_;
   const std::uint32_t dims_, most_, begin_, count_;
   std::uint32_t level_, depth_ = 0;
-  // Of each place of this thread: its range, and where its slot goes to.
+  // Of each place of this thread. at_: while ranges are large, the number of its range, later the ends of that; in the
+  // upper half also the slot, or what the node at this place splits. to_: where the slot goes to.
   std::uint32_t at_[kPlacesPerThread], to_[kPlacesPerThread];
 };
 

@@ -19,9 +19,9 @@ struct BlockRange {
         first(level.first[range]),
         last(level.first[range + 1] - 1),
         middle(middle_of(first, last, level.takes_left)) {
-    const std::uint64_t start = first + std::uint64_t{block_number() % level.parts} * kOrderTile;
+    const std::uint64_t start = first + std::uint64_t{block_number() % level.parts} * level.tile;
     begin = start < last ? static_cast<std::uint32_t>(start) : last;
-    end = last - begin < kOrderTile ? last : begin + kOrderTile;
+    end = last - begin < level.tile ? last : begin + level.tile;
   }
   __device__ std::uint32_t size() const { return last - first; }
 };

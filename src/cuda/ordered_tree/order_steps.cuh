@@ -42,15 +42,14 @@ OrderPlan plan_order(std::uint32_t count, std::uint32_t dims, std::uint32_t shar
                      std::uint32_t most_points = kMostInBlock) {
   OrderPlan plan;
   const auto bytes = [&](std::uint32_t most) { return FinishShared<T>(nullptr, most, dims).bytes; };
-  // Two blocks at a time, if there is a choice.
-  while (2 * plan.most <= most_points && bytes(2 * plan.most) <= shared_limit / 2) plan.most *= 2;
+  while (2 * plan.most <= most_points && bytes(2 * plan.most) <= shared_limit) plan.most *= 2;
   plan.finish_bytes = bytes(plan.most);
   std::uint64_t size = count;
   for (; size > plan.most; size /= 2) {
     if (size > kOrderTile) plan.bin_levels = plan.levels + 1;
     ++plan.levels;
   }
-  if (plan.finish_bytes > shared_limit || move_points_bytes<T>(dims) > shared_limit) plan.levels = 32;
+  if (plan.finish_bytes > shared_limit || MoveShared<T>(nullptr, dims).bytes > shared_limit) plan.levels = 32;
   return plan;
 }
 
@@ -58,9 +57,8 @@ template <typename T>
 struct OrderScratch {
   MovedPoints<T> copies[2];
   std::uint32_t* first[2];
-  OrderLevel<T> level;           ///< its pointers
-  std::uint64_t zero_bytes = 0;  ///< of `zeros`, from boxes to open, to be cleared for each level
-  std::byte* zeros = nullptr;
+  OrderedKey<T>* boxes[2];
+  OrderLevel<T> level;  ///< its other pointers
   std::uint64_t bytes = 0;
 };
 
@@ -85,13 +83,10 @@ OrderScratch<T> lay_out_order_scratch(std::uint32_t count, std::uint32_t dims, c
   level.lists = parts.take<std::uint32_t>(most_ranges * kMostListed);
   level.bins = parts.take<std::uint32_t>(plan.bin_levels == 0 ? 0 : (kOrderBins << plan.bin_levels) / 2);
   level.tickets = parts.take<std::uint32_t>(most_ranges);
-  const std::uint64_t start = parts.bytes();
-  level.boxes = parts.take<OrderedKey<T>>(most_ranges * 2 * dims);
+  for (OrderedKey<T>*& boxes : scratch.boxes) boxes = parts.take<OrderedKey<T>>(most_ranges * 2 * dims);
   level.moved = parts.take<std::uint32_t>(most_ranges * 2);
   level.listed = parts.take<std::uint32_t>(most_ranges);
   level.open = parts.take<std::uint32_t>(1);
-  scratch.zeros = memory == nullptr ? nullptr : memory + start;
-  scratch.zero_bytes = parts.bytes() - start;
   scratch.bytes = parts.bytes();
   return scratch;
 }
@@ -110,24 +105,7 @@ class OrderSteps {
     launch(take_points<T>, task_.count, task_, scratch_.copies[0]);
     const std::uint32_t ends[] = {0, task_.count + 1};
     device_.write(scratch_.first[0], ends, sizeof ends);
-    OrderLevel<T> level = scratch_.level;
-    level.dims = task_.dims;
-    level.cycles = task_.cycles;
-    level.takes_left = task_.takes_left;
-    level.out_points = nodes_.point;
-    level.out_dims = nodes_.split_dim;
-    if (plan_.levels > 0) {
-      device_.zero(level.tickets, sizeof(std::uint32_t) << (plan_.levels - 1));
-      if (plan_.bin_levels > 0) device_.zero(level.bins, sizeof(std::uint32_t) * kOrderBins << (plan_.bin_levels - 1));
-    }
-    for (std::uint64_t size = task_.count; level.level < plan_.levels; ++level.level, size /= 2) {
-      level.from = scratch_.copies[level.level % 2];
-      level.to = scratch_.copies[(level.level + 1) % 2];
-      level.first = scratch_.first[level.level % 2];
-      level.next_first = scratch_.first[(level.level + 1) % 2];
-      level.parts = static_cast<std::uint32_t>((size + kOrderTile - 1) / kOrderTile);
-      split_level(level);
-    }
+    split_levels();
     device_.phase("finish");
     const FinishOrder<T> finish{.from = scratch_.copies[plan_.levels % 2],
                                 .dims = task_.dims,
@@ -158,27 +136,82 @@ class OrderSteps {
     device_.launch(kernel, most, kOrderThreads, 0, arguments...);
   }
 
-  void split_level(const OrderLevel<T>& level) {
-    constexpr std::uint32_t kNarrowings = 2;
-    const std::uint32_t ranges = 1u << level.level, blocks = ranges * level.parts;
-    constexpr std::size_t kFew = 512;
+  OrderLevel<T> level_at(std::uint32_t number) const {
+    OrderLevel<T> level = scratch_.level;
+    level.from = scratch_.copies[number % 2];
+    level.to = scratch_.copies[(number + 1) % 2];
+    level.first = scratch_.first[number % 2];
+    level.next_first = scratch_.first[(number + 1) % 2];
+    level.boxes = scratch_.boxes[number % 2];
+    level.next_boxes = number + 1 < plan_.levels ? scratch_.boxes[(number + 1) % 2] : nullptr;
+    level.dims = task_.dims;
+    level.level = number;
+    level.cycles = task_.cycles;
+    level.takes_left = task_.takes_left;
+    level.out_points = nodes_.point;
+    level.out_dims = nodes_.split_dim;
+    return level;
+  }
+
+  /// A kernel for all ranges of a level; a block takes `tile` points.
+  void launch_blocks(void (*kernel)(OrderLevel<T>), OrderLevel<T> level, std::uint32_t tile, std::size_t shared) {
+    level.tile = tile;
+    level.parts = ((task_.count >> level.level) + tile - 1) / tile;
+    device_.launch(kernel, level.parts << level.level, kOrderThreads, shared, level);
+  }
+
+  /// Levels follow each other without a word to the host, which then reads whether one of them was not done: that and
+  /// all further ones are done step by step.
+  void split_levels() {
+    if (plan_.levels == 0) return;
+    const OrderLevel<T> root = level_at(0);
     device_.phase("boxes");
-    device_.zero(scratch_.zeros, scratch_.zero_bytes);
-    device_.launch(begin_level<T>, (ranges + kOrderThreads - 1) / kOrderThreads, kOrderThreads, 0, level);
-    device_.launch(find_boxes<T>, blocks, kOrderThreads, kFew, level);
-    std::uint32_t open = 1;
-    while (open != 0) {
-      device_.phase("middles");
-      for (std::uint32_t i = 0; i < kNarrowings; ++i) {
-        device_.launch(narrow_candidates<T>, blocks, kOrderThreads, kOrderBins * sizeof(std::uint32_t) + kFew, level);
-      }
-      device_.zero(level.open, sizeof open);
-      device_.launch(find_middles<T>, blocks, kOrderThreads,
-                     kMostListed * (sizeof(std::uint32_t) + sizeof(OrderedKey<T>)) + kFew, level);
-      device_.read(&open, level.open, sizeof open);
+    device_.zero(root.open, sizeof *root.open);
+    device_.zero(root.tickets, sizeof(std::uint32_t) << (plan_.levels - 1));
+    if (plan_.bin_levels > 0) device_.zero(root.bins, sizeof(std::uint32_t) * kOrderBins << (plan_.bin_levels - 1));
+    device_.zero(root.boxes, 2 * sizeof(T) * task_.dims);
+    launch_blocks(find_box<T>, root, kOrderTile, 2 * sizeof(T) * task_.dims);
+    for (std::uint32_t number = 0; number < plan_.levels; ++number) {
+      begin(level_at(number));
+      find_nodes(level_at(number));
+      move(level_at(number));
     }
+    const auto read_open = [&] {
+      std::uint32_t open = 0;
+      device_.read(&open, root.open, sizeof open);
+      return open;
+    };
+    const std::uint32_t open = read_open();
+    for (std::uint32_t number = open - 1; number < plan_.levels; ++number) {  // none if all are done
+      if (number >= open) {
+        begin(level_at(number));
+        find_nodes(level_at(number));
+      }
+      while (read_open() != 0) {
+        device_.zero(root.open, sizeof open);
+        find_nodes(level_at(number));
+      }
+      move(level_at(number));
+    }
+  }
+  void begin(const OrderLevel<T>& level) {
+    device_.phase("boxes");
+    device_.launch(begin_level<T>, ((1u << level.level) + kOrderThreads - 1) / kOrderThreads, kOrderThreads, 0, level);
+  }
+  void find_nodes(const OrderLevel<T>& level) {
+    constexpr std::uint32_t kNarrowings = 2;
+    constexpr std::size_t kFew = 512;
+    // More points per block have fewer bins to add up, if there are blocks enough.
+    const std::uint32_t tile = kOrderTile * (task_.count / 4 / kOrderTile >= device_.resident_blocks() / 4 ? 4 : 1);
+    device_.phase("middles");
+    for (std::uint32_t i = 0; i < kNarrowings; ++i) {
+      launch_blocks(narrow_candidates<T>, level, tile, kOrderBins * sizeof(std::uint32_t) + kFew);
+    }
+    launch_blocks(find_middles<T>, level, tile, kMostListed * (sizeof(std::uint32_t) + sizeof(OrderedKey<T>)) + kFew);
+  }
+  void move(const OrderLevel<T>& level) {
     device_.phase("moves");
-    device_.launch(move_points<T>, blocks, kOrderThreads, move_points_bytes<T>(level.dims), level);
+    launch_blocks(move_points<T>, level, kOrderTile, MoveShared<T>(nullptr, level.dims).bytes);
   }
 
   Device& device_;
