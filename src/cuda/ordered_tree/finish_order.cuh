@@ -8,6 +8,7 @@
 
 #include "cuda/ordered_tree/begin_level.cuh"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -35,15 +36,15 @@ inline constexpr std::uint32_t kFewInRange = 8;
 /// What a block has in shared memory.
 template <typename T>
 struct FinishShared {
-  T* values;                ///< [dimension][slot]
-  OrderedKey<T>* boxes;     ///< [range][complement of the least, greatest][dimension]; begin as 0
-  std::uint32_t* bins;      ///< [range][bin]: points, then those before it; and one more. Begin as 0
+  T* values;             ///< [dimension][slot]
+  OrderedKey<T>* boxes;  ///< [range][complement of the least, greatest][dimension]; begin as 0
+  std::uint32_t* bins;   ///< [range][bin]: points, then those before it; and one more. Begin as 0
   std::uint32_t* warp_sums;
-  std::uint32_t* crowd;     ///< points of the fullest bin that has a node
-  std::uint16_t* order;     ///< [place]: slots
-  std::uint32_t* ends;      ///< [range]: its first place, and in the upper half its last
-  std::uint16_t* split_dim; ///< [range]
-  std::uint16_t* cuts;      ///< [range]: first and last place of the bin that has its node
+  std::uint32_t* crowd;      ///< points of the fullest bin that has a node
+  std::uint16_t* order;      ///< [place]: slots
+  std::uint32_t* ends;       ///< [range]: its first place, and in the upper half its last
+  std::uint16_t* split_dim;  ///< [range]
+  std::uint16_t* cuts;       ///< [range]: first and last place of the bin that has its node
   std::size_t bytes;
 
   __host__ __device__ FinishShared(std::byte* memory, std::uint32_t most, std::uint32_t dims) {
@@ -98,7 +99,8 @@ class FinishBlock {
   __device__ void run() {
     for (std::uint32_t i = thread_number(); i < count_; i += threads_per_block()) {
 #pragma unroll
-      for (std::uint32_t d = 0; d < dims_; ++d) copy_to_shared(&shared_.values[d * most_ + i], &task_.from.at(begin_ + i, d));
+      for (std::uint32_t d = 0; d < dims_; ++d)
+        copy_to_shared(&shared_.values[d * most_ + i], &task_.from.at(begin_ + i, d));
       shared_.order[i] = static_cast<std::uint16_t>(i);
     }
     for_each_place([&](std::uint32_t i, std::uint32_t p) { at_[i] = p < count_ ? 0 : kNone; });
@@ -186,7 +188,8 @@ class FinishBlock {
     });
   }
 
-  /// A thread per range: its ends, its dimension, and in the place of its box where bins begin and how many there are per unit.
+  /// A thread per range: its ends, its dimension, and in the place of its box where bins begin and how many there are
+  /// per unit.
   __device__ void choose_dims() {
     for (std::uint32_t range = thread_number(); range < 1u << depth_; range += threads_per_block()) {
       Key* const box = shared_.boxes + range * 2 * dims_;
@@ -276,7 +279,8 @@ class FinishBlock {
       for (std::uint32_t next = begin + 1; next < end; ++next) {  // into those before it
         const std::uint16_t slot = shared_.order[next];
         std::uint32_t to = next;
-        for (; to > begin && precedes(slot, shared_.order[to - 1], dim); --to) shared_.order[to] = shared_.order[to - 1];
+        for (; to > begin && precedes(slot, shared_.order[to - 1], dim); --to)
+          shared_.order[to] = shared_.order[to - 1];
         shared_.order[to] = slot;
       }
     }

@@ -106,7 +106,8 @@ __global__ void __launch_bounds__(kOrderThreads, sizeof(T) == 4 ? 4 : 3) move_po
   const auto write = [&](const auto* stage, auto* out) {
     auto *const left = out + shared.starts[kLeft], *const right = out + shared.starts[kRight];
     for (std::uint32_t place = thread_number(); place < lefts; place += kOrderThreads) left[place] = stage[place];
-    for (std::uint32_t place = lefts + thread_number(); place < all; place += kOrderThreads) right[place] = stage[place];
+    for (std::uint32_t place = lefts + thread_number(); place < all; place += kOrderThreads)
+      right[place] = stage[place];
     sync_block();
   };
   const std::uint32_t* const numbers = level.from.numbers + place_of(0);

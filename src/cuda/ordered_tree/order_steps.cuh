@@ -1,16 +1,15 @@
 // The steps by which a GPU builds a balanced tree with one node per point: select and partition, level by level, until
-// ranges fit into shared memory; there presort and partition.
+// ranges fit into shared memory.
 //
-//   step, per level        bytes per point (d dims of T bytes)        2^24 points of 4 dims of f32, at 3 TB/s
-//   boxes                  d T read                                   0.09 ms
-//   bins, twice            T read                                     0.05 ms
+//   step, per level        bytes per point (d dims of T bytes)        2^24 points of 4 dims of f32, at 4 TB/s
+//   bins, twice            T read                                     0.03 ms
 //   candidates             T read                                     0.02 ms
-//   moves                  d T + 4 read and written                   0.22 ms
+//   moves                  d T + 4 read and written                   0.17 ms
 //
-// 13 such levels, and then d T + 4 read and 8 written once. Nothing waits for the host but a word per level: whether
-// some range has too many candidates for a comparison of all pairs, as with duplicates and outliers.
+// 11 such levels, and then d T + 4 read and 8 written once. The host waits for one word: whether some range had too
+// many candidates for a comparison of all pairs, as with duplicates and outliers.
 //
-// Memory: two copies of the points, 4 bytes per 16 points, and 13 KiB per range of at least so many points.
+// Memory: two copies of the points, 4 bytes per 16 points, and 10 KiB per range of at least so many points.
 #pragma once
 
 #include "cuda/ordered_tree/find_middle.cuh"
@@ -156,7 +155,7 @@ class OrderSteps {
   /// A kernel for all ranges of a level; a block takes `tile` points.
   void launch_blocks(void (*kernel)(OrderLevel<T>), OrderLevel<T> level, std::uint32_t tile, std::size_t shared) {
     level.tile = tile;
-    level.parts = ((task_.count >> level.level) + tile - 1) / tile;
+    level.parts = static_cast<std::uint32_t>(((std::uint64_t{task_.count} >> level.level) + tile - 1) / tile);
     device_.launch(kernel, level.parts << level.level, kOrderThreads, shared, level);
   }
 
@@ -202,7 +201,7 @@ class OrderSteps {
     constexpr std::uint32_t kNarrowings = 2;
     constexpr std::size_t kFew = 512;
     // More points per block have fewer bins to add up, if there are blocks enough.
-    const std::uint32_t tile = kOrderTile * (task_.count / 4 / kOrderTile >= device_.resident_blocks() / 4 ? 4 : 1);
+    const std::uint32_t tile = kOrderTile * (task_.count / 4 / kOrderTile > device_.resident_blocks() / 4 ? 4 : 1);
     device_.phase("middles");
     for (std::uint32_t i = 0; i < kNarrowings; ++i) {
       launch_blocks(narrow_candidates<T>, level, tile, kOrderBins * sizeof(std::uint32_t) + kFew);

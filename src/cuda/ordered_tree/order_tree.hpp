@@ -22,8 +22,8 @@ template <typename T>
 bool is_right_tree(const OrderTask<T>& task, std::uint64_t rows, const ClaimedNodes<T>& claimed, const Stream& stream,
                    BuildPhases* phases);
 
-/// The numbers of rows with finite coordinates, ascending, into `numbers`, which has an entry per row. Returns how
-/// many. Waits.
+/// The numbers of rows with finite coordinates, ascending, into `numbers`, which has an entry per row, unless all rows
+/// have. Returns how many. Waits.
 template <typename T>
 std::uint32_t list_usable_rows(const T* rows, std::uint64_t row_stride, std::uint32_t dims, std::uint32_t count,
                                std::uint32_t* numbers, const Stream& stream);

@@ -82,15 +82,15 @@ struct OrderLevel {
   std::uint32_t* first = nullptr;       ///< 2^level + 1
   std::uint32_t* next_first = nullptr;  ///< of the next level
   MiddleSearch<T>* searches = nullptr;
-  T* known = nullptr;                ///< [range][dims]: components that all candidates share
-  OrderedKey<T>* boxes = nullptr;    ///< [range][complement of the least, greatest][dims]
+  T* known = nullptr;                   ///< [range][dims]: components that all candidates share
+  OrderedKey<T>* boxes = nullptr;       ///< [range][complement of the least, greatest][dims]
   OrderedKey<T>* next_boxes = nullptr;  ///< of the next level; null if they are not used
-  std::uint32_t* tickets = nullptr;  ///< [range] blocks that are done; 0 between kernels
-  std::uint32_t* moved = nullptr;    ///< [range][left, right]
-  std::uint32_t* bins = nullptr;     ///< [range][kOrderBins]; 0 between kernels; null if a range has one block
-  std::uint32_t* lists = nullptr;    ///< [range][kMostListed]: places of candidates
-  std::uint32_t* listed = nullptr;   ///< [range]: how many there are
-  std::uint32_t* open = nullptr;     ///< not 0: 1 + the level of a range that has more; later levels have to wait
+  std::uint32_t* tickets = nullptr;     ///< [range] blocks that are done; 0 between kernels
+  std::uint32_t* moved = nullptr;       ///< [range][left, right]
+  std::uint32_t* bins = nullptr;        ///< [range][kOrderBins]; 0 between kernels; null if a range has one block
+  std::uint32_t* lists = nullptr;       ///< [range][kMostListed]: places of candidates
+  std::uint32_t* listed = nullptr;      ///< [range]: how many there are
+  std::uint32_t* open = nullptr;        ///< not 0: 1 + the level of a range that has more; later levels have to wait
   std::uint32_t* out_points = nullptr;
   std::uint32_t* out_dims = nullptr;
 };

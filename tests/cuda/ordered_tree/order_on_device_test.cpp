@@ -76,7 +76,7 @@ void expect_tree_of_cpu(const OrderCase& made, std::uint32_t gap) {
 
 TEST(SmallTreeExportOnDevice, IsThatOfTheCpu) {
   for (std::uint64_t seed = 0; seed < rounds(48); ++seed) {
-    constexpr std::uint64_t kRows[] = {1, 2, 33, 700, 2048, 2049, 5000, 9001};
+    constexpr std::uint64_t kRows[] = {1, 2, 33, 700, 2049, 8192, 8193, 20'001};
     const std::uint64_t rows = kRows[seed % 8];
     const auto dims = static_cast<std::uint32_t>(1 + seed % 7 + (seed % 20 == 19 ? 40 : 0));
     SCOPED_TRACE(testing::Message() << "order_case(" << seed << ", " << rows << ", " << dims << ")");

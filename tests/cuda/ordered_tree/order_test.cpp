@@ -85,10 +85,24 @@ TYPED_TEST(EmulatedOrder, OfRangesWithSeveralBlocks) {
                                  NastyShape::signed_zeros}) {
     std::mt19937_64 random(3);
     OrderCase made;
-    made.points = nasty_points(shape, dtype_of<T>, 9001, 3, random);
+    made.points = nasty_points(shape, dtype_of<T>, shape == NastyShape::uniform ? 40'001 : 9001, 3, random);
+    SCOPED_TRACE(testing::Message() << "shape " << static_cast<int>(shape));
+    const apps::NodeTable expected = apps::export_node_table(made.points.view(), made.options);
+    for (const std::uint32_t most : {512u, cuda::kMostInBlock}) {
+      expect_same_table(expected, emulated_table<T>(made, 0, most, nullptr, nullptr));
+    }
+  }
+}
+
+TYPED_TEST(EmulatedOrder, OfOneBlockThatIsFull) {
+  using T = TypeParam;
+  for (const NastyShape shape : {NastyShape::uniform, NastyShape::clusters, NastyShape::grid}) {
+    std::mt19937_64 random(8);
+    OrderCase made;
+    made.points = nasty_points(shape, dtype_of<T>, cuda::kMostInBlock, 2, random);
     SCOPED_TRACE(testing::Message() << "shape " << static_cast<int>(shape));
     expect_same_table(apps::export_node_table(made.points.view(), made.options),
-                      emulated_table<T>(made, 0, 2048, nullptr, nullptr));
+                      emulated_table<T>(made, 0, cuda::kMostInBlock, nullptr, nullptr));
   }
 }
 
