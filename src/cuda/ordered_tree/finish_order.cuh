@@ -1,5 +1,5 @@
 // The bottom of the tree: a block takes a range that fits into shared memory and splits all ranges of a level at the
-// same time. Their points are counted in bins over the split side, which tells the places of all of them but those of
+// same time. Their points are counted in bins over the split side, which gives the places of all of them but those of
 // the bin with the node: these are few, and sorted by the super-key. Ranges of a few points are sorted by counting, for
 // each point, how many come before it.
 //
@@ -188,6 +188,11 @@ class FinishBlock {
     });
   }
 
+  /// How far a coordinate is from where bins begin.
+  __device__ T offset(T x, Key low) const {
+    return by_keys_ ? static_cast<T>(ordered_key(x) - low) : x - std::bit_cast<T>(low);
+  }
+
   /// A thread per range: its ends, its dimension, and in the place of its box where bins begin and how many there are
   /// per unit.
   __device__ void choose_dims() {
@@ -196,10 +201,11 @@ class FinishBlock {
       const auto lower = [&](std::uint32_t d) { return value_of_key<T>(static_cast<Key>(~box[d])); };
       const auto upper = [&](std::uint32_t d) { return value_of_key<T>(box[dims_ + d]); };
       const std::uint32_t dim = task_.cycles ? level_ % dims_ : widest_side<T>(dims_, lower, upper);
-      const T low = lower(dim), scale = static_cast<T>(bins()) / (upper(dim) - low);
+      const Key low = by_keys_ ? static_cast<Key>(~box[dim]) : std::bit_cast<Key>(lower(dim));
+      const T scale = static_cast<T>(bins()) / offset(upper(dim), low);
       shared_.ends[range] = ends_of(range);
       shared_.split_dim[range] = static_cast<std::uint16_t>(dim);
-      box[0] = std::bit_cast<Key>(low);
+      box[0] = low;
       box[1] = std::bit_cast<Key>(scale);
     }
   }
@@ -211,8 +217,8 @@ class FinishBlock {
       if (!is_open(i)) return;
       const std::uint32_t own = range(i), slot = shared_.order[p];
       const Key* const box = shared_.boxes + own * 2 * dims_;
-      const T low = std::bit_cast<T>(box[0]), scale = std::bit_cast<T>(box[1]);
-      const std::uint32_t found = to_unsigned((value(slot, shared_.split_dim[own]) - low) * scale);
+      const T scale = std::bit_cast<T>(box[1]);
+      const std::uint32_t found = to_unsigned(offset(value(slot, shared_.split_dim[own]), box[0]) * scale);
       const std::uint32_t bin = own * bins() + (found < bins() ? found : bins() - 1);
       at_[i] = own | slot << 16;
       to_[i] = bin << 16 | atomic_add(&shared_.bins[bin], 1u);
@@ -308,7 +314,7 @@ class FinishBlock {
 
   /// The block is synchronised before and after, as below.
   __device__ void split_by_bins() {
-    constexpr std::uint32_t kMostSortedByThread = 8;
+    constexpr std::uint32_t kMostSortedByThread = 8, kManyInBin = 64;
     find_boxes();
     sync_block();
     choose_dims();
@@ -322,6 +328,7 @@ class FinishBlock {
     const std::uint32_t crowd = *shared_.crowd;
     if (crowd > kMostSortedByThread) {
       sort_large_cuts(crowd);
+      if (crowd > kManyInBin) by_keys_ = !by_keys_;
     } else {
       sort_small_cuts();
       sync_block();
@@ -379,6 +386,7 @@ class FinishBlock {
   const FinishShared<T> shared_;
   const std::uint32_t dims_, most_, begin_, count_;
   std::uint32_t level_, depth_ = 0;
+  bool by_keys_ = false;  ///< bins are of equal width in ordered keys: for coordinates of many orders of magnitude
   // Of each place of this thread. at_: while ranges are large, the number of its range, later the ends of that; in the
   // upper half also the slot, or what the node at this place splits. to_: where the slot goes to.
   std::uint32_t at_[kPlacesPerThread], to_[kPlacesPerThread];

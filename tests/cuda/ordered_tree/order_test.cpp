@@ -3,6 +3,7 @@
 #include "cuda/ordered_tree/check_steps.cuh"
 #include "cuda/ordered_tree/order_case.hpp"
 #include "cuda/ordered_tree/order_steps.cuh"
+#include "cuda/ordered_tree/usable_rows.cuh"
 
 #include <kith/apps/tree_export.hpp>
 #include <kith/apps/verify_tree.hpp>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -114,6 +116,30 @@ TYPED_TEST(EmulatedOrder, OfSomeRows) {
   std::vector<std::uint32_t> kept = expected.point;
   std::ranges::sort(kept);
   expect_same_table(expected, emulated_table<T>(made, 0, 64, &kept, nullptr));
+}
+
+TYPED_TEST(EmulatedOrder, UsableRowsAreListedIfSomeAreNot) {
+  using T = TypeParam;
+  constexpr std::uint32_t kRows = 3000, kDims = 3, kStride = 4;
+  std::vector<T> rows(kRows * kStride, std::numeric_limits<T>::quiet_NaN());  // between the rows, too
+  for (std::uint32_t i = 0; i < kRows; ++i) std::fill_n(rows.data() + i * kStride, kDims, T(i));
+  std::vector<std::uint32_t> flags(kRows + 1), sums(cuda::sum_tiles_of(kRows) + 1), numbers(kRows), expected;
+  cuda::EmulatedDevice device;
+  const auto list = [&] {
+    return cuda::list_usable_rows(device, rows.data(), kStride, kDims, kRows, flags.data(), sums.data(),
+                                  numbers.data());
+  };
+  EXPECT_EQ(list(), kRows);
+  for (std::uint32_t i = 0; i < kRows; ++i) {
+    if (i % 700 == 5) {
+      rows[i * kStride + i % kDims] = std::numeric_limits<T>::infinity();
+    } else {
+      expected.push_back(i);
+    }
+  }
+  ASSERT_EQ(list(), expected.size());
+  numbers.resize(expected.size());
+  EXPECT_EQ(numbers, expected);
 }
 
 /// What the kernels say of a table, or of the tree in order if `in_order` is not null.
