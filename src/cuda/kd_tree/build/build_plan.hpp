@@ -134,14 +134,12 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
   }
   scratch.zero_bytes = parts.bytes();
   std::uint8_t* heap = nullptr;
-  OrderedKey<T>* keys = nullptr;
-  std::uint32_t* places = nullptr;
+  std::uint32_t* places = nullptr;  // where there is no second coordinate
   std::uint16_t* other_cells = nullptr;
   if (top_level > 0) {
     const InsteadOfBoxes<T> instead(shape);
     if (!instead.has_heap) heap = parts.take<std::uint8_t>(points);
-    keys = parts.take<OrderedKey<T>>(points);
-    places = parts.take<std::uint32_t>(points);
+    if (shape.dims == 1) places = parts.take<std::uint32_t>(points);
     if (!instead.has_cells) other_cells = parts.take<std::uint16_t>(other_cells_of(shape));
   }
   T* tables = has_tables ? parts.take<T>(std::uint64_t{shape.dims} * kTableValues) : nullptr;
@@ -149,7 +147,6 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
   for (GroupParameters<T>& group : scratch.groups) {
     const std::uint64_t segments = std::uint64_t{1} << group.first_level, children = segments << group.levels;
     group.heap = heap;
-    group.keys = keys;
     group.places = places;
     group.other_cells = other_cells;
     group.cell_stride = cell_stride(shape);
@@ -204,7 +201,11 @@ void write_to(GroupParameters<T>& group, std::byte* copy, const TreeArrays<T>& t
   if (instead.has_heap) group.heap = reinterpret_cast<std::uint8_t*>(tree.boxes) + instead.heap_at;
   group.out_values = reinterpret_cast<T*>(copy);
   group.out_stride = column_stride(group.shape);
-  group.candidate_values = group.out_values;
+  group.keys = reinterpret_cast<OrderedKey<T>*>(group.out_values);
+  if (group.shape.dims > 1) {
+    group.places = reinterpret_cast<std::uint32_t*>(group.out_values + group.out_stride);
+    group.place_words = sizeof(T) / sizeof(std::uint32_t);
+  }
   group.out_indices = reinterpret_cast<std::uint32_t*>(group.out_values + group.out_stride * group.shape.dims);
   group.first_cells = reinterpret_cast<std::uint16_t*>(group.out_indices);
 }

@@ -129,10 +129,12 @@ struct GroupParameters {
 
   // Scratch. Zero at the start: table_counts, tied, nodes, tight, histogram, cursors, lists, sample_heaps.
   std::uint8_t* heap = nullptr;     ///< [place]: the node of each point, or its parent while undecided
-  Key* keys = nullptr;              ///< [place]: candidates of a node lie in the node's own range
-  std::uint32_t* places = nullptr;  ///< the same
-  /// The same, coordinate d at d * out_stride + entry: in the copy of the points that only the scatter writes.
-  T* candidate_values = nullptr;
+  // Lists of candidates, in the range of their node (ListEntries), in the copy of the points that only the scatter
+  // writes: keys where the first coordinate will be, places where the second one will be, or, of the last level, which
+  // the scatter lists, where the number will be.
+  Key* keys = nullptr;
+  std::uint32_t* places = nullptr;  ///< in the last level, `place_words` apart: whence the point at a place comes
+  std::uint32_t place_words = 1;
   SplitNode<T>* nodes = nullptr;       ///< [segment][heap]
   CountedBins* counted = nullptr;      ///< [segment][heap]
   T* boxes = nullptr;                  ///< [segment][heap][lower, upper][dims + 1]

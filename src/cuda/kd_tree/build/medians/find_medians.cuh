@@ -189,8 +189,7 @@ __device__ __forceinline__ void count_own(const GroupParameters<T>& p, const Ste
   if (half.dim == p.shape.dims) {
     x = static_cast<T>(p.source.index(own.place));
   } else if (half.dim >= kOwnDims) {
-    x = p.candidate_values[half.dim * p.out_stride + first_place(p, task.segment, task.level, task.heap) +
-                           thread_number()];
+    x = p.source.at(own.place, half.dim);
   }
   const std::uint32_t cell = cell_of(staged_scale(p, task.segment, half.dim), x);
   atomic_add(known.rows + (2 * side + slot) * bins + bin_of(half, cell), 1u);
@@ -204,13 +203,14 @@ __device__ __forceinline__ std::uint32_t* counters_of_halves(const GroupParamete
          4 * (task.heap - (1u << task.level)) * std::uint64_t{bins};
 }
 
-/// Adds the candidates of this block's part of a list to the histograms of the halves in which they lie.
-template <typename T>
+/// Adds the candidates of this block's part of a list to the histograms of the halves in which they lie. `kTied`: by
+/// cells that refine ties.
+template <bool kTied, typename T>
 __device__ __forceinline__ void count_many(const GroupParameters<T>& p, const StepTask& task, const StepNode<T>& known,
                                            const Selected<T>& split, std::uint32_t bins) {
   constexpr std::uint32_t kTogether = 4;
   const StepShared& cells = step_shared();
-  const CandidateList list(p, task);
+  const CandidateList<false, T> list(p, task);
   if (task.blocks > 1) {  // those of the pass are added only once
     for (std::uint32_t i = thread_number(); i < 4 * bins; i += threads_per_block()) known.rows[i] = 0;
     sync_block();
@@ -219,24 +219,28 @@ __device__ __forceinline__ void count_many(const GroupParameters<T>& p, const St
   for (std::uint32_t base = list.first; base < end; base += kTogether * step) {
     const std::uint32_t i = base + thread_number();
     std::uint32_t sides = 0, ties = 0;
-    T x[kTogether];
+    std::uint32_t cell[kTogether];
 #pragma unroll
     for (std::uint32_t k = 0; k < kTogether; ++k) {
-      const OrderedKey<T> key = i + k * step < end ? p.keys[list.base + i + k * step] : OrderedKey<T>{0};
+      const OrderedKey<T> key = i + k * step < end ? list.key(i + k * step) : OrderedKey<T>{0};
       sides |= (key > split.key ? 1u : 0u) << k;
       ties |= (key == split.key ? 1u : 0u) << k;
     }
     for (; ties != 0; ties &= ties - 1) {
       const std::uint32_t k = lowest_bit(ties);
-      if (is_right_tie(p, task.dim, split, p.places[list.base + i + k * step])) sides |= 1u << k;
+      if (is_right_tie(p, task.dim, split, list.place(i + k * step))) sides |= 1u << k;
     }
 #pragma unroll
     for (std::uint32_t k = 0; k < kTogether; ++k) {
       const std::uint32_t entry = i + k * step, side = sides >> k & 1;
       if (entry >= end) continue;
       const std::uint32_t half_dim = known.counted[side].slots[cells.slots[side]].dim;
-      x[k] = half_dim < p.shape.dims ? p.candidate_values[half_dim * p.out_stride + list.base + entry]
-                                     : static_cast<T>(p.source.index(p.places[list.base + entry]));
+      if (kTied && half_dim < p.shape.dims) {
+        cell[k] = tied_cell_at(p, task.segment, half_dim, list.place(entry), 0, kLastCell);
+      } else {
+        const T x = coordinate(p.source, p.shape.dims, list.place(entry), half_dim);
+        cell[k] = cell_of(staged_scale(p, task.segment, half_dim), x);
+      }
     }
     sync_warp();
 #pragma unroll
@@ -246,7 +250,7 @@ __device__ __forceinline__ void count_many(const GroupParameters<T>& p, const St
       std::uint32_t at = 4 * bins;
       if (is_there) {
         const CellBins& half = known.counted[side].slots[cells.slots[side]];
-        at = row * bins + bin_of(half, cell_of(staged_scale(p, task.segment, half.dim), x[k]));
+        at = row * bins + bin_of(half, cell[k]);
       }
       if (all_lanes_equal(at)) {  // one addition for the warp
         if (lane_number() == 0 && is_there) atomic_add(known.rows + at, kWarp);
@@ -268,30 +272,6 @@ __device__ __forceinline__ void count_many(const GroupParameters<T>& p, const St
       known.rows[i] = load_fresh(&all[i]);
     }
   }
-}
-
-/// Where cells refine ties: the candidates of this block's part of a list get their cells as coordinates, in the
-/// dimensions by which the halves are counted, and the scales become those of cells. Synchronises the block.
-template <typename T>
-__device__ __forceinline__ void put_cells_for_values(const GroupParameters<T>& p, const StepTask& task,
-                                                     const StepNode<T>& known) {
-  const CandidateList list(p, task);
-  const std::uint32_t dims = p.shape.dims;
-#pragma unroll 1
-  for (std::uint32_t side = 0; side < 2; ++side) {
-    const std::uint32_t dim = known.counted[side].slots[step_shared().slots[side]].dim;
-    if (dim == dims || (side == 1 && dim == known.counted[0].slots[step_shared().slots[0]].dim)) continue;
-#pragma unroll 1
-    for (std::uint32_t i = list.first + thread_number(); i < list.end; i += threads_per_block()) {
-      p.candidate_values[dim * p.out_stride + list.base + i] =
-          static_cast<T>(tied_cell_at(p, task.segment, dim, p.places[list.base + i], 0, kLastCell));
-    }
-  }
-  if (thread_number() < dims) {
-    reinterpret_cast<CellScale<T>*>(shared_memory() + StepLayout<T>(dims, 0, false, 0).scales)[thread_number()] = {
-        T(0), T(1)};
-  }
-  sync_block();
 }
 
 /// What follows when the split of a node is found: it is noted, `count(split)` adds its candidates to the histograms of
@@ -350,16 +330,16 @@ KITH_NOINLINE __device__ void split_tied_node(const GroupParameters<T>& p, std::
   task.complete(p);
   const StepNode<T> known(p, task, 4 * bins);
   const bool is_there = thread_number() < task.count;
-  const OwnCandidate<T> own = fetch_candidate<true>(p, task, task.count);  // again: it is near by now
+  OwnCandidate<T> own = fetch_candidate<false>(p, task, task.count);  // again: it is near by now
+  fetch_coordinates(p, task, own);
   TiedOwn<T> tied;
-  const bool is_ranked = find_tied_split(p, task, own, is_there ? p.source.index(own.place) : 0, tied);
-  if (!is_ranked) select_of_tied<true>(p, task, own, known.box);
+  const bool is_ranked = find_tied_split(p, task, own, number_of(p, task, own), tied);
+  if (!is_ranked) select_of_tied<false>(p, task, own, known.box);
   split_node<true>(p, task, known, [&](const Selected<T>& split) {
     if (is_ranked) {
       if (is_there) count_tied_own(p, task, known, own, tied, bins);
     } else {
-      put_cells_for_values(p, task, known);
-      count_many(p, task, known, split, bins);
+      count_many<true>(p, task, known, split, bins);
     }
   });
 }
@@ -380,7 +360,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   if (!task.is_needed(candidates)) return;
   if (guesses) gather_samples(p, task.segment, parent_level + 1, 2 * task.heap, 2);
   const FetchedCounters fetched(counters_of_halves(p, task, bins), 4 * bins);
-  const OwnCandidate<T> own = fetch_candidate<true>(p, task, candidates);
+  OwnCandidate<T> own = fetch_candidate<false>(p, task, candidates);
   copy_words(known.counted, &p.counted[std::uint64_t{task.segment} * kHeap + 2 * task.heap], 2, 2 * kWarp);
   fetch_node(p, task, known);
   stage_scales(p, task.segment);
@@ -394,6 +374,7 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   if (are_tied) wait_for_copies();
   sync_block();
   task.complete(p);
+  fetch_coordinates(p, task, own);  // on their way while the split is found
   const bool is_clear = step_shared().is_tied == 0 && find_clear_split(p, task, own);
   if (step_shared().is_tied != 0) {
     split_tied_node(p, parent_level, each);
@@ -402,8 +383,9 @@ __global__ void __launch_bounds__(kStepThreads, 1)
       if (thread_number() < task.count) count_own(p, task, known, split, own, bins);
     });
   } else {
-    select_of_many<true, false>(p, task, known.box);
-    split_node<false>(p, task, known, [&](const Selected<T>& split) { count_many(p, task, known, split, bins); });
+    select_of_many<false, false>(p, task, known.box);
+    split_node<false>(p, task, known,
+                      [&](const Selected<T>& split) { count_many<false>(p, task, known, split, bins); });
   }
 }
 

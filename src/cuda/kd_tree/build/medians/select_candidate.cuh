@@ -34,6 +34,10 @@ struct StepTask {
   __device__ __forceinline__ std::uint32_t candidates(const GroupParameters<T>& p) const {
     return p.nodes[std::uint64_t{segment} * kHeap + heap].candidates;
   }
+  template <typename T>
+  __device__ __forceinline__ std::uint32_t needed(const GroupParameters<T>& p) const {
+    return p.nodes[std::uint64_t{segment} * kHeap + heap].needed;
+  }
   __device__ __forceinline__ bool is_needed(std::uint32_t found) const { return block == 0 || found > kLongList; }
 
   /// When the node is in shared memory.
@@ -47,16 +51,23 @@ struct StepTask {
   }
 };
 
-/// The part of a node's candidates that a block looks at: entries of keys, places and candidate_values.
+/// The part [first, end) of a node's candidates that a block looks at. `kIsLast`: of the group's last level.
+template <bool kIsLast, typename T>
 struct CandidateList {
-  std::uint64_t base;  ///< of the node
+  OrderedKey<T>* keys;
+  std::uint32_t* places;
+  ListEntries<kIsLast> entry;
   std::uint32_t first, end;
 
-  template <typename T>
   __device__ __forceinline__ CandidateList(const GroupParameters<T>& p, const StepTask& task)
-      : base(first_place(p, task.segment, task.level, task.heap)),
+      : keys(p.keys),
+        places(listed_places<kIsLast>(p)),
+        entry(p, task.segment, task.level, task.heap, step_node<T>().needed),
         first(static_cast<std::uint32_t>(std::uint64_t{task.count} * task.block / task.blocks)),
         end(static_cast<std::uint32_t>(std::uint64_t{task.count} * (task.block + 1) / task.blocks)) {}
+
+  __device__ __forceinline__ OrderedKey<T>& key(std::uint32_t i) const { return keys[entry(i)]; }
+  __device__ __forceinline__ std::uint32_t place(std::uint32_t i) const { return places[entry(i)]; }
 };
 
 /// What the blocks that work on a list share.

@@ -8,9 +8,8 @@
 
 namespace kith::cuda {
 
-/// The rounds that leave but a few of many. `kHasValues`: candidates have their coordinates, because the scatter has
-/// not begun.
-template <bool kHasValues, typename T>
+/// The rounds that leave but a few of many. `kIsLast`: of a node of the group's last level.
+template <bool kIsLast, typename T>
 class CandidateSelection {
  public:
   using Key = OrderedKey<T>;
@@ -68,12 +67,11 @@ class CandidateSelection {
   __device__ __forceinline__ void for_each_key(F&& f) {
     constexpr std::uint32_t kTogether = 32 / sizeof(Key);  // so many keys are on their way at a time
     const std::uint32_t step = threads_per_block(), end = list_.end;
-    const Key* const from = p_.keys + list_.base;
     for (std::uint32_t base = list_.first; base < end; base += kTogether * step) {
       const std::uint32_t i = base + thread_number();
       Key keys[kTogether];
 #pragma unroll
-      for (std::uint32_t k = 0; k < kTogether; ++k) keys[k] = i + k * step < end ? from[i + k * step] : Key{0};
+      for (std::uint32_t k = 0; k < kTogether; ++k) keys[k] = i + k * step < end ? list_.key(i + k * step) : Key{0};
 #pragma unroll
       for (std::uint32_t k = 0; k < kTogether; ++k) {
         if (base + k * step < end) f(i + k * step, keys[k], i + k * step < end);
@@ -120,20 +118,20 @@ class CandidateSelection {
   __device__ __forceinline__ void go_on_with(std::uint32_t stage, Key& low, Key& high) {
     constexpr std::uint32_t kTogether = 16 / sizeof(Key);
     const std::uint32_t step = threads_per_block(), end = list_.end;
-    Key* const keys = p_.keys + list_.base;
     Key least = static_cast<Key>(~Key{0}), greatest = 0;
     for (std::uint32_t i = list_.first + thread_number(); i < end; i += kTogether * step) {
       Key next[kTogether];
       std::uint32_t equal = 0;
 #pragma unroll
       for (std::uint32_t k = 0; k < kTogether; ++k) {
-        next[k] = i + k * step < end ? keys[i + k * step] : Key{0};
+        next[k] = i + k * step < end ? list_.key(i + k * step) : Key{0};
         equal |= (next[k] == low ? 1u : 0u) << k;
         next[k] = next[k] < low ? Key{0} : static_cast<Key>(~Key{0});
       }
 #pragma unroll
       for (std::uint32_t k = 0; k < kTogether; ++k) {
-        if ((equal >> k & 1) != 0) next[k] = key_of_entry(i + k * step, stage);
+        if ((equal >> k & 1) == 0) continue;
+        next[k] = component_key(p_.source, p_.shape.dims, list_.place(i + k * step), dim_, stage);
       }
 #pragma unroll
       for (std::uint32_t k = 0; k < kTogether; ++k) {
@@ -141,7 +139,7 @@ class CandidateSelection {
           least = next[k] < least ? next[k] : least;
           greatest = next[k] > greatest ? next[k] : greatest;
         }
-        if (i + k * step < end) keys[i + k * step] = next[k];
+        if (i + k * step < end) list_.key(i + k * step) = next[k];
       }
     }
     sync_warp();
@@ -156,15 +154,6 @@ class CandidateSelection {
       join_extremes(low, high);
       sync_block();
     }
-  }
-
-  __device__ __forceinline__ Key key_of_entry(std::uint32_t entry, std::uint32_t stage) const {
-    const std::uint32_t dims = p_.shape.dims;
-    if (!kHasValues || stage >= dims) {
-      return component_key(p_.source, dims, p_.places[list_.base + entry], dim_, stage);
-    }
-    const std::uint32_t axis = dim_ + stage < dims ? dim_ + stage : dim_ + stage - dims;
-    return ordered_key(p_.candidate_values[axis * p_.out_stride + list_.base + entry]);
   }
 
   /// Keeps the bin of [low, high] in which the rank lies, as far as there are keys: where ties are it ends with low ==
@@ -245,7 +234,7 @@ class CandidateSelection {
     for_each_key([&](std::uint32_t i, Key key, bool is_there) {
       if (!is_there || key < low || key > high) return;
       const std::uint32_t entry = atomic_add(count, 1u);
-      places[entry] = p_.places[list_.base + i];
+      places[entry] = list_.place(i);
       keys[entry] = key;
     });
     if (is_shared()) {
@@ -260,14 +249,14 @@ class CandidateSelection {
   }
 
   const GroupParameters<T>& p_;
-  CandidateList list_;
+  CandidateList<kIsLast, T> list_;
   ListCells* shared_;
   std::uint32_t dim_, first_stage_, block_, blocks_;
   std::uint32_t barriers_ = 0;
 };
 
 /// Finds the split, however many candidates there are, if those that are ranked at once are known to be tied.
-template <bool kHasValues, bool kMayBeTied, typename T>
+template <bool kIsLast, bool kMayBeTied, typename T>
 __device__ __forceinline__ void select_of_many(const GroupParameters<T>& p, const StepTask& task, const T* box) {
   using Key = OrderedKey<T>;
   const SplitNode<T>& node = step_node<T>();
@@ -285,7 +274,7 @@ __device__ __forceinline__ void select_of_many(const GroupParameters<T>& p, cons
     low = ordered_key(range.low);
     high = ordered_key(range.high);
   }
-  CandidateSelection<kHasValues, T>(p, task).run(node.needed, task.count, low, high);
+  CandidateSelection<kIsLast, T>(p, task).run(node.needed, task.count, low, high);
 }
 
 }  // namespace kith::cuda

@@ -67,25 +67,38 @@ template <typename T>
 struct OwnCandidate {
   OrderedKey<T> key = 0;
   std::uint32_t place = 0;
-  T values[kOwnDims] = {};  ///< if there are any
+  T values[kOwnDims] = {};  ///< if they are fetched
 };
 
-/// Fetches the first of `count` candidates, one for each thread.
-template <bool kHasValues, typename T>
+/// Fetches the first of `count` candidates, one for each thread, without their coordinates. `needed`: those of a last
+/// level that go left.
+template <bool kIsLast, typename T>
 __device__ __forceinline__ OwnCandidate<T> fetch_candidate(const GroupParameters<T>& p, const StepTask& task,
-                                                           std::uint32_t count) {
-  const std::uint64_t entry = first_place(p, task.segment, task.level, task.heap) + thread_number();
+                                                           std::uint32_t count, std::uint32_t needed = 0) {
   OwnCandidate<T> own;
   if (thread_number() >= count) return own;
+  const std::uint32_t entry =
+      ListEntries<kIsLast>(p, task.segment, task.level, task.heap, needed)(thread_number());
   own.key = p.keys[entry];
-  own.place = p.places[entry];
-  if constexpr (kHasValues) {
-#pragma unroll
-    for (std::uint32_t d = 0; d < kOwnDims; ++d) {
-      if (d < p.shape.dims) own.values[d] = p.candidate_values[d * p.out_stride + entry];
-    }
-  }
+  own.place = listed_places<kIsLast>(p)[entry];
   return own;
+}
+
+/// Fetches the coordinates of the candidate of this thread, if there is one.
+template <typename T>
+__device__ __forceinline__ void fetch_coordinates(const GroupParameters<T>& p, const StepTask& task,
+                                                  OwnCandidate<T>& own) {
+  if (thread_number() >= task.count) return;
+#pragma unroll
+  for (std::uint32_t d = 0; d < kOwnDims; ++d) {
+    if (d < p.shape.dims) own.values[d] = p.source.at(own.place, d);
+  }
+}
+/// And its number.
+template <typename T>
+__device__ __forceinline__ std::uint32_t number_of(const GroupParameters<T>& p, const StepTask& task,
+                                                   const OwnCandidate<T>& own) {
+  return thread_number() < task.count ? p.source.index(own.place) : 0;
 }
 
 /// To where those of all threads are ranked; of many, a few that are left are gathered elsewhere later.

@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     }
     if (!has_many) return note_few_candidates<kCapacity>(p, slice.segment, level - 1, listed, nodes, own, found);
     const auto value = [&](std::uint32_t k, std::uint32_t d) { return p.source.at(own + k, d); };
-    note_candidates<kCapacity, true, true>(p, slice.segment, level - 1, listed, node, value, own, found);
+    note_candidates<kCapacity, false, true>(p, slice.segment, level - 1, listed, node, value, own, found);
   };
   for (std::uint32_t tile = first_tile; tile < end; tile += kTile) {
     const std::uint32_t own = tile + thread_number() * kEach;
@@ -209,7 +209,7 @@ __global__ void __launch_bounds__(kPassThreads, 2)
     }
     if (is_last) break;
   }
-  list_candidates<kCapacity, true>(p, slice.segment, level - 1, found);
+  list_candidates<kCapacity, false>(p, slice.segment, level - 1, found);
   sync_block();
   flush_counters(p, slice.segment, counters, 4 * parents * bins);
 }

@@ -7,9 +7,9 @@
 
 namespace kith::cuda {
 
-/// Puts the `found` candidates of this warp into the lists of their nodes, which lie `level` below the segment. With
-/// their coordinates, unless the scatter has begun: those who read the list later then need not gather them.
-template <std::uint32_t kCapacity, bool kWithValues, typename T>
+/// Puts the `found` candidates of this warp into the lists of their nodes, which lie `level` below the segment.
+/// `kIsLast`: the scatter has begun.
+template <std::uint32_t kCapacity, bool kIsLast, typename T>
 KITH_NOINLINE __device__ void list_candidates(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
                                               std::uint32_t found) {
   FoundCandidates<T, kCapacity>& warp = found_by_warp<T, kCapacity>();
@@ -24,31 +24,31 @@ KITH_NOINLINE __device__ void list_candidates(const GroupParameters<T>& p, std::
     ranks[k] = i < found ? atomic_add(&warp.counts[warp.nodes[i]], 1u) : 0;
   }
   sync_warp();
+  ListEntries<kIsLast> entries;  // of the node with the number of the lane
   if (warp.counts[lane_number()] > 0) {
     const std::uint32_t heap = nodes + lane_number();
-    const std::uint32_t base =
-        atomic_add(&p.nodes[std::uint64_t{segment} * kHeap + heap].candidates, warp.counts[lane_number()]);
-    warp.counts[lane_number()] = static_cast<std::uint32_t>(first_place(p, segment, level, heap)) + base;
+    SplitNode<T>& node = p.nodes[std::uint64_t{segment} * kHeap + heap];
+    const std::uint32_t needed = kIsLast ? node.needed : 0;
+    warp.counts[lane_number()] = atomic_add(&node.candidates, warp.counts[lane_number()]);
+    entries = ListEntries<kIsLast>(p, segment, level, heap, needed);
   }
   sync_warp();
+  std::uint32_t* const places = listed_places<kIsLast>(p);
 #pragma unroll
   for (std::uint32_t k = 0; k < kEach; ++k) {
+    if (k * kWarp >= found) break;
     const std::uint32_t i = lane_number() + k * kWarp;
-    if (i < found) {
-      const std::uint32_t entry = warp.counts[warp.nodes[i]] + ranks[k];
-      p.keys[entry] = warp.keys[i];
-      p.places[entry] = warp.places[i];
-      ranks[k] = entry;
+    const std::uint32_t node = i < found ? warp.nodes[i] : 0;
+    ListEntries<kIsLast> list;
+    list.left = shuffle(entries.left, node);
+    if constexpr (kIsLast) {
+      list.right = shuffle(entries.right, node);
+      list.needed = shuffle(entries.needed, node);
     }
-  }
-  if constexpr (kWithValues) {
-    for (std::uint32_t d = 0; d < p.shape.dims; ++d) {
-      T* column = p.candidate_values + d * p.out_stride;
-#pragma unroll
-      for (std::uint32_t k = 0; k < kEach; ++k) {
-        const std::uint32_t i = lane_number() + k * kWarp;
-        if (i < found) column[ranks[k]] = p.source.at(warp.places[i], d);
-      }
+    if (i < found) {
+      const std::uint32_t entry = list(warp.counts[node] + ranks[k]);
+      p.keys[entry] = warp.keys[i];
+      places[entry] = warp.places[i];
     }
   }
   sync_warp();
@@ -63,15 +63,15 @@ __device__ __forceinline__ std::uint32_t key_dim(const GroupParameters<T>& p, st
 
 /// Adds candidates of a warp to the `found` ones: of each lane the points of `candidates`, a bit for each, which lie at
 /// `place` and on. `nodes` count from the first of their level; `value(k, d)` is coordinate d of point k.
-template <std::uint32_t kCapacity, bool kWithValues, bool kMayBeTied, typename T, std::uint32_t kEach, typename Value>
+template <std::uint32_t kCapacity, bool kIsLast, bool kMayBeTied, typename T, std::uint32_t kEach, typename Value>
 __device__ __forceinline__ void note_candidates(const GroupParameters<T>& p, std::uint32_t segment, std::uint32_t level,
                                                 std::uint32_t candidates, const std::uint32_t (&nodes)[kEach],
                                                 const Value& value, std::uint32_t place, std::uint32_t& found) {
   static_assert(kEach * kWarp <= kCapacity);
   if (!any_lane(candidates != 0)) return;
-  if constexpr (kWithValues) {  // otherwise there is room for all
+  if constexpr (!kIsLast) {  // otherwise all of a tile fit
     if (found + sum_of_warp(count_bits(candidates)) > kCapacity) {
-      list_candidates<kCapacity, kWithValues>(p, segment, level, found);
+      list_candidates<kCapacity, kIsLast>(p, segment, level, found);
       found = 0;
     }
   }
@@ -111,7 +111,7 @@ __device__ __forceinline__ void note_few_candidates(const GroupParameters<T>& p,
 #pragma unroll 1
   for (std::uint32_t lanes = ballot(candidates != 0); lanes != 0; lanes = ballot(candidates != 0)) {
     if (found + count_bits(lanes) > kCapacity) {
-      list_candidates<kCapacity, true>(p, segment, level, found);
+      list_candidates<kCapacity, false>(p, segment, level, found);
       found = 0;
     }
     if (candidates != 0) {

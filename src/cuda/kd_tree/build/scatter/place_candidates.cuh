@@ -88,33 +88,54 @@ __device__ __forceinline__ void guess_child_windows(const GroupParameters<T>& p,
   }
 }
 
-/// Moves the candidates of this block's part of a list.
+/// Moves the candidates of a list to the places where the list itself lies: first the place from which each of them
+/// comes to where it goes, then, when all blocks have done so, the points.
 template <typename T>
 __device__ __forceinline__ void move_many(const GroupParameters<T>& p, const StepTask& task, const Selected<T>& split) {
-  const CandidateList list(p, task);
+  const CandidateList<true, T> list(p, task);
+  // In the place itself, whatever its neighbours hold by now.
+  const auto comes_from = [&](std::uint64_t to) { return p.places + to * p.place_words; };
   CandidateSlots<T> slots(p, task, step_node<T>().needed);
   constexpr std::uint32_t kTogether = 4;
   const std::uint32_t step = threads_per_block();
   for (std::uint32_t base = list.first; base < list.end; base += kTogether * step) {
-    std::uint32_t from[kTogether], to[kTogether];
+    std::uint32_t from[kTogether];
     std::uint32_t there = 0, sides = 0, ties = 0;
 #pragma unroll
     for (std::uint32_t k = 0; k < kTogether; ++k) {
       const std::uint32_t i = base + k * step + thread_number();
-      from[k] = i < list.end ? p.places[list.base + i] : 0;
-      const OrderedKey<T> key = i < list.end ? p.keys[list.base + i] : OrderedKey<T>{0};
+      from[k] = i < list.end ? list.place(i) : 0;
+      const OrderedKey<T> key = i < list.end ? list.key(i) : OrderedKey<T>{0};
       there |= (i < list.end ? 1u : 0u) << k;
       sides |= (key > split.key ? 1u : 0u) << k;
       ties |= (key == split.key ? 1u : 0u) << k;
     }
     for (; ties != 0; ties &= ties - 1) {
       const std::uint32_t k = lowest_bit(ties);
-      if (is_right_tie(p, task.dim, split, p.places[list.base + base + k * step + thread_number()])) sides |= 1u << k;
+      if (is_right_tie(p, task.dim, split, list.place(base + k * step + thread_number()))) sides |= 1u << k;
     }
     sync_warp();
 #pragma unroll
     for (std::uint32_t k = 0; k < kTogether; ++k) {
-      to[k] = static_cast<std::uint32_t>(slots.take((there >> k & 1) != 0, (sides >> k & 1) != 0));
+      const std::uint64_t to = slots.take((there >> k & 1) != 0, (sides >> k & 1) != 0);
+      if ((there >> k & 1) != 0) *comes_from(to) = from[k];
+    }
+  }
+  if (task.blocks > 1) {
+    std::uint32_t barriers = step_shared().barriers;
+    wait_for_blocks(&shared_cells(p, task).arrived, task.blocks, barriers);
+  } else {
+    sync_block();
+  }
+  for (std::uint32_t base = list.first + thread_number(); base < list.end; base += kTogether * step) {
+    std::uint32_t from[kTogether], to[kTogether];
+    std::uint32_t there = 0;
+#pragma unroll
+    for (std::uint32_t k = 0; k < kTogether; ++k) {
+      const std::uint32_t i = base + k * step;
+      there |= (i < list.end ? 1u : 0u) << k;
+      to[k] = i < list.end ? list.entry(i) : 0;
+      from[k] = i < list.end ? load_fresh(comes_from(to[k])) : 0;
     }
     for (std::uint32_t d = 0; d < p.shape.dims; ++d) {
       T values[kTogether];
@@ -144,18 +165,6 @@ __device__ __forceinline__ void note_last_split(const GroupParameters<T>& p, con
   guess_child_windows(p, task, split);
 }
 
-/// Fetches the coordinates of the candidate of this thread, if there is one. Its number is the result.
-template <typename T>
-__device__ __forceinline__ std::uint32_t fetch_coordinates(const GroupParameters<T>& p, const StepTask& task,
-                                                           OwnCandidate<T>& own) {
-  if (thread_number() >= task.count) return 0;
-#pragma unroll
-  for (std::uint32_t d = 0; d < kOwnDims; ++d) {
-    if (d < p.shape.dims) own.values[d] = p.source.at(own.place, d);
-  }
-  return p.source.index(own.place);
-}
-
 /// Moves the candidate of this thread, which has a number, if there is one. Whole warps.
 template <typename T>
 __device__ __forceinline__ void move_own(const GroupParameters<T>& p, const StepTask& task, const OwnCandidate<T>& own,
@@ -179,7 +188,7 @@ KITH_NOINLINE __device__ void place_many(const GroupParameters<T>& p, std::uint3
   StepTask task(p.levels - 1, each);
   task.complete(p);
   const StepNode<T> known(p, task, 0);
-  select_of_many<false, false>(p, task, known.box);
+  select_of_many<true, false>(p, task, known.box);
   const Selected<T> split(p.shape.dims, task.dim);
   note_last_split(p, task, known, split, guesses);
   move_many(p, task, split);
@@ -191,11 +200,13 @@ KITH_NOINLINE __device__ void place_tied(const GroupParameters<T>& p, std::uint3
   StepTask task(p.levels - 1, each);
   task.complete(p);
   const StepNode<T> known(p, task, 0);
-  OwnCandidate<T> own = fetch_candidate<false>(p, task, task.count);  // again: it is near by now
-  const std::uint32_t number = fetch_coordinates(p, task, own);
+  // Again: it is near by now.
+  OwnCandidate<T> own = fetch_candidate<true>(p, task, task.count, step_node<T>().needed);
+  fetch_coordinates(p, task, own);
+  const std::uint32_t number = number_of(p, task, own);
   TiedOwn<T> tied;
   const bool is_ranked = find_tied_split(p, task, own, number, tied);
-  if (!is_ranked) select_of_tied<false>(p, task, own, known.box);
+  if (!is_ranked) select_of_tied<true>(p, task, own, known.box);
   const Selected<T> split(p.shape.dims, task.dim);
   note_last_split(p, task, known, split, guesses);
   if (is_ranked) {
@@ -215,11 +226,11 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   start_next();
   begin_step<T>(p);
   wait_for_previous();
-  const std::uint32_t candidates = task.candidates(p);
+  const std::uint32_t candidates = task.candidates(p), needed = task.needed(p);
   const bool guesses = p.child_windows != nullptr && is_uneven(p, task.segment);
   if (!task.is_needed(candidates)) return;
   if (guesses) gather_samples(p, task.segment, task.level, task.heap, 1);
-  OwnCandidate<T> own = fetch_candidate<false>(p, task, candidates);
+  OwnCandidate<T> own = fetch_candidate<true>(p, task, candidates, needed);
   fetch_node(p, task, known);
   const bool are_tied = is_tied(p, task.segment);
   if (thread_number() == 2) step_shared().is_tied = are_tied ? 1 : 0;
@@ -232,7 +243,8 @@ __global__ void __launch_bounds__(kStepThreads, 1)
   sync_block();
   if (step_shared().is_tied != 0) return place_tied(p, each, guesses);
   task.complete(p);
-  const std::uint32_t own_number = fetch_coordinates(p, task, own);  // on their way while the split is found
+  fetch_coordinates(p, task, own);  // on their way while the split is found
+  const std::uint32_t own_number = number_of(p, task, own);
   if (!find_clear_split(p, task, own)) return place_many(p, each, guesses);
   const Selected<T> split(dims, task.dim);
   note_last_split(p, task, known, split, guesses);

@@ -251,7 +251,7 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
       place[k] = moves ? to << 16 | rank : kWaits;
     }
     const auto value_in_vector = [&](std::uint32_t i, std::uint32_t d) { return points[v].at(i, d); };
-    note_candidates<kCapacityInTile<T, kDims>, false, kTied>(p, segment, p.levels - 1, candidates, parent_nodes,
+    note_candidates<kCapacityInTile<T, kDims>, true, kTied>(p, segment, p.levels - 1, candidates, parent_nodes,
                                                              value_in_vector, place_of(v * kVector), found);
   }
   sync_block();
@@ -303,7 +303,7 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
     const std::uint32_t from = thread_number() + k * kScatterThreads;
     if (from < staged) p.out_indices[to[k]] = staged_numbers[from];
   }
-  if (found > 0) list_candidates<kCapacityInTile<T, kDims>, false>(p, segment, p.levels - 1, found);
+  if (found > 0) list_candidates<kCapacityInTile<T, kDims>, true>(p, segment, p.levels - 1, found);
 }
 
 /// Moves the tile at `begin` of a segment.

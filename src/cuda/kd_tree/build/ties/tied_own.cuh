@@ -177,7 +177,7 @@ __device__ __forceinline__ bool find_tied_split(const GroupParameters<T>& p, con
 }
 
 /// Finds the split of a node whose cells refine ties if find_tied_split does not. Synchronises the block.
-template <bool kHasValues, typename T>
+template <bool kIsLast, typename T>
 __device__ __forceinline__ void select_of_tied(const GroupParameters<T>& p, const StepTask& task,
                                                const OwnCandidate<T>& own, const T* box) {
   const bool was_ranked = has_own_ranks(p, task);
@@ -186,7 +186,7 @@ __device__ __forceinline__ void select_of_tied(const GroupParameters<T>& p, cons
     sync_block();
   }
   const bool is_clear = (!was_ranked || task.count <= kFewCandidates) && find_clear_split(p, task, own);
-  if (!is_clear) select_of_many<kHasValues, true>(p, task, box);
+  if (!is_clear) select_of_many<kIsLast, true>(p, task, box);
 }
 
 /// Adds the candidate of this thread to the histogram of the half in which it lies.
