@@ -54,6 +54,12 @@ inline constexpr auto run_kernel = [](const char*, std::uint64_t, auto kernel, s
                       [&] { kernel(arguments...); });
 };
 
+/// What must be zero at the start.
+template <typename T>
+void clear(const BuildScratch<T>& scratch) {
+  for (const MemoryPiece& piece : scratch.zeroed) std::memset(piece.at, 0, piece.bytes);
+}
+
 template <typename T>
 void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, const Plan& wanted,
                                 const FinishPlan& plan) {
@@ -62,18 +68,18 @@ void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, 
       rows.data(), n, dims,
       {.leaf_size = wanted.leaf_size, .cycles = wanted.cycles, .threads = 1, .progress = nullptr});
   const TreeShape shape{core::KdGeometry::of(n, wanted.leaf_size), dims, expected.point_bytes, wanted.cycles};
-  Garbage memory(lay_out_scratch<T>(shape, plan.top_level, limits_of(wanted), nullptr).bytes);
-  auto scratch = lay_out_scratch<T>(shape, plan.top_level, limits_of(wanted), memory.data());
-  for (GroupParameters<T>& group : scratch.groups) group.most_bins = std::min(group.most_bins, wanted.most_bins);
-  std::memset(memory.data(), 0, scratch.zero_bytes);
+  Garbage memory(lay_out_scratch<T>(shape, plan.top_level, limits_of(wanted)).bytes);
   Garbage first(copy_bytes<T>(shape)), second(copy_bytes<T>(shape));
   std::byte* const copies[2] = {first.data(), second.data()};
   std::vector<std::uint16_t> split_dims(shape.geometry.leaves() - 1, 0xcdcd);
   std::vector<T> split_values(split_dims.size(), T(-7)), boxes(box_values(shape), T(-7));
   std::vector<std::uint32_t> smallest(shape.geometry.nodes(), 0xcdcdcdcd);
+  const TreeArrays<T> tree{nullptr, split_dims.data(), split_values.data(), boxes.data(), smallest.data()};
+  auto scratch = lay_out_scratch<T>(shape, plan.top_level, limits_of(wanted), memory.data(), tree);
+  for (GroupParameters<T>& group : scratch.groups) group.most_bins = std::min(group.most_bins, wanted.most_bins);
+  clear(scratch);
   const std::uint32_t blocks_in = run_build<T>(
-      scratch, plan, shape, PointSource<T>{rows.data(), dims, 1, nullptr}, copies,
-      TreeArrays<T>{nullptr, split_dims.data(), split_values.data(), boxes.data(), smallest.data()},
+      scratch, plan, shape, PointSource<T>{rows.data(), dims, 1, nullptr}, copies, tree,
       [&](const GroupParameters<T>& group) { split_group<T>(group, limits_of(wanted), run_kernel); },
       [&](const FinishParameters<T>& last) {
         const auto kernel = plan.is_staged ? finish_subtrees<T, true, kFewRows> : finish_subtrees<T, false, kFewRows>;
@@ -112,7 +118,7 @@ template <typename T>
 class Groups {
  public:
   Groups(const std::vector<T>& points, std::uint32_t dims, std::uint32_t top_level, const GpuLimits& limits)
-      : scratch(lay_out_scratch<T>(shape_of(points, dims), top_level, limits, nullptr)),
+      : scratch(lay_out_scratch<T>(shape_of(points, dims), top_level, limits)),
         points_(points),
         limits_(limits),
         top_level_(top_level),
@@ -121,25 +127,30 @@ class Groups {
         copies_{Garbage(copy_bytes<T>(shape_)), Garbage(copy_bytes<T>(shape_))},
         boxes_(box_values(shape_)),
         split_values_(shape_.geometry.leaves()),
-        split_dims_(shape_.geometry.leaves()) {
-    scratch = lay_out_scratch<T>(shape_, top_level, limits, memory_.data());
-    std::memset(memory_.data(), 0, scratch.zero_bytes);
+        split_dims_(shape_.geometry.leaves()),
+        smallest_(shape_.geometry.nodes()) {
+    scratch = lay_out_scratch<T>(shape_, top_level, limits, memory_.data(), tree());
+    clear(scratch);
   }
 
   void run() {
     std::byte* const copies[2] = {copies_[0].data(), copies_[1].data()};
     run_build<T>(
         scratch, FinishPlan{.top_level = top_level_}, shape_, PointSource<T>{points_.data(), shape_.dims, 1, nullptr},
-        copies, TreeArrays<T>{nullptr, split_dims_.data(), split_values_.data(), boxes_.data(), nullptr},
-        [&](const GroupParameters<T>& group) { split_group<T>(group, limits_, run_kernel); },
-        [](const FinishParameters<T>&) {});
+        copies, tree(), [&](const GroupParameters<T>& group) { split_group<T>(group, limits_, run_kernel); },
+        [&](const FinishParameters<T>& last) { arranged = last.source; });
   }
 
   BuildScratch<T> scratch;
+  PointSource<T> arranged;  ///< by node of the last level, when all groups have run
 
  private:
   static TreeShape shape_of(const std::vector<T>& points, std::uint32_t dims) {
     return tree_shape<T>(points.size() / dims, dims, 16, false);
+  }
+
+  TreeArrays<T> tree() {
+    return {nullptr, split_dims_.data(), split_values_.data(), boxes_.data(), smallest_.data()};
   }
 
   const std::vector<T>& points_;
@@ -149,6 +160,7 @@ class Groups {
   Garbage memory_, copies_[2];
   std::vector<T> boxes_, split_values_;
   std::vector<std::uint16_t> split_dims_;
+  std::vector<std::uint32_t> smallest_;
 };
 
 /// What tests of builds make their points of.

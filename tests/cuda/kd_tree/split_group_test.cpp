@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -63,6 +64,40 @@ TYPED_TEST(SplitGroup, TiesOfAllKinds) {
 TYPED_TEST(SplitGroup, LongListsOfCandidatesAreSharedByBlocks) {
   const auto crowd = this->rows(50000, 2, [&](auto i, auto) { return i % 10 < 3 ? this->unit() : 0.25; });
   expect_the_tree_of_the_cpu(crowd, 2, {.leaf_size = 200, .top_level = 8, .processors = 8});
+}
+
+/// In the last level of a group, lists lie where their candidates go.
+TYPED_TEST(SplitGroup, LongListsAreMovedToWhereTheyLie) {
+  constexpr std::uint64_t kPoints = 50001;
+  for (const std::uint32_t dims : {1u, 2u, 3u, 9u}) {
+    for (const std::uint32_t processors : {2u, 8u}) {  // a block for the list, or several
+      SCOPED_TRACE(testing::Message() << dims << " dims, " << processors << " processors");
+      const auto points =
+          this->rows(kPoints, dims, [&](auto i, auto) { return i % 10 < 3 ? this->unit() : 0.25; });
+      Groups<TypeParam> groups(points, dims, 1, {.processors = processors});
+      groups.run();
+      EXPECT_GT(groups.scratch.groups[0].nodes[1].candidates, kLongList);
+      std::vector<std::uint32_t> order(kPoints);
+      std::iota(order.begin(), order.end(), 0u);
+      const auto row = [&](std::uint32_t i) { return &points[std::uint64_t{i} * dims]; };
+      const std::uint32_t dim = groups.scratch.groups[0].nodes[1].median.dim;
+      std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+        for (std::uint32_t d = dim; d < dim + dims; ++d) {
+          if (row(a)[d % dims] != row(b)[d % dims]) return row(a)[d % dims] < row(b)[d % dims];
+        }
+        return a < b;
+      });
+      std::vector<std::uint32_t> found(groups.arranged.indices, groups.arranged.indices + kPoints);
+      for (std::uint64_t i = 0; i < kPoints; ++i) {
+        for (std::uint32_t d = 0; d < dims; ++d) ASSERT_EQ(groups.arranged.at(i, d), row(found[i])[d]) << i;
+      }
+      for (auto* half : {&order, &found}) {
+        std::sort(half->begin(), half->begin() + kPoints / 2);
+        std::sort(half->begin() + kPoints / 2, half->end());
+      }
+      EXPECT_TRUE(order == found);
+    }
+  }
 }
 
 /// So few bins that lists are too long for comparing all pairs, but no longer than a block has threads.
@@ -164,11 +199,11 @@ TYPED_TEST(SplitGroup, OutlierBeyondAllDistances) {
   expect_the_tree_of_the_cpu(points, 3, {.top_level = 6});
 }
 
-/// So large that the cells of the third dimension do not fit where the boxes will be.
+/// So large that the nodes of the points do not fit where the boxes will be.
 TYPED_TEST(SplitGroup, LargeLeaves) {
   const Plan plan{.leaf_size = 500, .top_level = 3, .capacity = 1024, .processors = 4};
   const auto points = this->rows(8000, 3, [&](auto, auto) { return this->unit(); });
-  EXPECT_FALSE(InsteadOfBoxes<TypeParam>(tree_shape<TypeParam>(8000, 3, plan.leaf_size, false)).has_cells);
+  EXPECT_FALSE(has_heap_in_boxes<TypeParam>(tree_shape<TypeParam>(8000, 3, plan.leaf_size, false)));
   expect_the_tree_of_the_cpu(points, 3, plan);
 }
 
@@ -239,7 +274,7 @@ TYPED_TEST(SplitGroup, AsksForNoMoreSharedMemoryThanThereIs) {
         const FinishPlan plan = plan_finish<TypeParam>(points, dims, 24, limit);
         EXPECT_LE(plan.shared_bytes, limit);
         for (const GroupParameters<TypeParam>& group :
-             lay_out_scratch<TypeParam>(shape, plan.top_level, limits, nullptr).groups) {
+             lay_out_scratch<TypeParam>(shape, plan.top_level, limits).groups) {
           split_group<TypeParam>(
               group, limits,
               [&](const char* name, std::uint64_t, auto, std::uint32_t, std::uint32_t, std::size_t shared_bytes, bool,

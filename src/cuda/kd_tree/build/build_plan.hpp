@@ -1,10 +1,19 @@
 // The steps of a build and the memory that they need, before anything is allocated.
 //
-// Bytes per point at the peak, for D dims of T (3-D f32: 44): two copies of the points, D * T + 4 each (f64: + 8), of
-// which one becomes the leaf blocks; candidates, sizeof(T) + 4; boxes and splits of the tree, about 4. The rest is
-// small against that: histograms, samples ((D * T + 1) / 128) and bounds of tied points. Cells lie where numbers and
-// boxes will be, and so does the node of each point, 1; if leaves are so large that there are few boxes, cells take 2
-// for each dim but two, and nodes 1.
+// Bytes per point at the peak, for D dims of T (3-D f32: 36): two copies of the points, D * T + 4 each (f64: + 8), of
+// which one becomes the leaf blocks, and the boxes, splits and smallest numbers of the tree, about 4. All else lies in
+// what is not written yet, as far as it fits. What is where, in the order of a group's kernels:
+//
+//   memory                     passes and medians             scatter                   candidates placed   finish
+//   the copy that is read      points                         points                    points              points
+//   the other: 1st coordinate  keys of candidates             points, keys of the last  points              blocks
+//     2nd coordinate           places of candidates           points                    whence they come    blocks
+//     other coordinates        cells of dims 3, 4, …          points                    points              blocks
+//     numbers                  cells of the first two dims    points, places            points              blocks
+//   boxes, smallest            node of each point (1), small  the same                  small               tree
+//
+// "small": histograms, nodes, samples ((D * T + 1) / 128) and bounds of tied points. They and the nodes of points get
+// memory of their own where leaves are so large that boxes and numbers take less, and so do places in one dimension, 4.
 #pragma once
 
 #include "cuda/kd_tree/build/builders/builder_scratch.hpp"
@@ -36,54 +45,49 @@ inline std::uint32_t blocks_for_list(std::uint32_t parents, std::uint32_t proces
   return each < kLeast ? 1 : each < kMost ? each : kMost;
 }
 
-/// The scratch memory of a build, in the order in which it lies; what must be zero at the start comes first.
+/// The scratch memory of a build.
 template <typename T>
 struct BuildScratch {
   std::vector<GroupParameters<T>> groups;  ///< without source, output and tree
   std::uint32_t* arrivals = nullptr;
   std::uint32_t* refused = nullptr;
-  const T* cut_boxes = nullptr;  ///< of the subtrees that are finished
-  std::uint64_t zero_bytes = 0;
-  std::uint64_t bytes = 0;
+  const T* cut_boxes = nullptr;     ///< of the subtrees that are finished
+  std::vector<MemoryPiece> zeroed;  ///< what must be zero at the start
+  std::uint64_t bytes = 0;          ///< of memory of its own
 };
 
-/// How far apart the columns of cells begin: vectors of 8 bytes fit.
-inline std::uint64_t cell_stride(const TreeShape& shape) { return (shape.geometry.points + 3) / 4 * 4; }
-/// Cells of the dimensions but the first two, whose cells lie in the copy that is written.
-inline std::uint64_t other_cells_of(const TreeShape& shape) {
-  return shape.dims > 2 ? cell_stride(shape) * (shape.dims - 2) : 0;
-}
 /// Coordinates of all boxes of the tree while it is built: some more than they are, so that what takes a whole number
 /// of bytes per point fits where leaves are full.
 inline std::uint64_t box_values(const TreeShape& shape) { return shape.geometry.nodes() * 2 * shape.dims + 64; }
 
-/// What lies where the boxes of the tree will be, which are not written before the finish: those cells, then the node
-/// of each point, as far as they fit.
+/// Whether the node of each point, a byte, fits where the boxes of the tree will be.
 template <typename T>
-struct InsteadOfBoxes {
-  bool has_cells, has_heap;
-  std::uint64_t heap_at;  ///< in bytes
+bool has_heap_in_boxes(const TreeShape& shape) {
+  return shape.geometry.points <= box_values(shape) * sizeof(T);
+}
+/// What the finish writes, and nothing before it: idle until then, behind the nodes of points if these are there.
+template <typename T>
+std::vector<MemoryPiece> idle_before_finish(const TreeShape& shape, const TreeArrays<T>& tree) {
+  const std::uint64_t boxes = box_values(shape) * sizeof(T);
+  const std::uint64_t used =
+      has_heap_in_boxes<T>(shape) ? std::min(boxes, (shape.geometry.points + 255) / 256 * 256) : 0;
+  return {{tree.boxes == nullptr ? nullptr : reinterpret_cast<std::byte*>(tree.boxes) + used, boxes - used},
+          {reinterpret_cast<std::byte*>(tree.smallest), shape.geometry.nodes() * sizeof(std::uint32_t)}};
+}
 
-  explicit InsteadOfBoxes(const TreeShape& shape) {
-    const std::uint64_t bytes = box_values(shape) * sizeof(T);
-    const std::uint64_t cells = other_cells_of(shape) * sizeof(std::uint16_t);
-    has_cells = cells <= bytes;
-    heap_at = has_cells ? cells : 0;
-    has_heap = heap_at + cell_stride(shape) <= bytes;
-  }
-};
-
+/// In `memory` and the arrays of the tree; without them all is only counted.
 template <typename T>
 BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level, const GpuLimits& limits,
-                                std::byte* memory) {
+                                std::byte* memory = nullptr, const TreeArrays<T>& tree = {}) {
   const std::uint32_t processors = limits.processors;
   constexpr std::uint32_t kBlocksPerProcessor = 2;  // in a pass
   constexpr std::uint32_t kWorthABlock = 1024;      // points that pay for clearing and adding up histograms
-  ScratchParts parts(memory);
+  ScratchParts kept(memory);  // what the finish reads too, and what does not fit elsewhere
+  IdleParts parts(idle_before_finish(shape, tree), kept);
   BuildScratch<T> scratch;
   const std::uint64_t points = shape.geometry.points, sides = std::uint64_t{shape.dims} + 1;
-  scratch.refused = parts.take<std::uint32_t>(1);
-  scratch.arrivals = parts.take<std::uint32_t>(std::uint64_t{1} << top_level);
+  scratch.refused = kept.take<std::uint32_t>(1);
+  scratch.arrivals = kept.take<std::uint32_t>(std::uint64_t{1} << top_level);
   const bool has_tables = shape.dims <= kTabledDims;
   std::uint32_t* table_counts = has_tables ? parts.take<std::uint32_t>(shape.dims) : nullptr;
   for (std::uint32_t level = 0; level < top_level;) {
@@ -112,7 +116,7 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     group.refused = scratch.refused;
     group.tight = parts.take<OrderedKey<T>>(segments * 2 * sides);
     group.table_counts = table_counts;
-    if (has_tables) group.tied = parts.take<std::uint32_t>(segments);
+    if (has_tables) group.tied = kept.take<std::uint32_t>(segments);
     group.nodes = parts.take<SplitNode<T>>(segments * kHeap);
     if (group.parts > 1) group.histogram = parts.take<std::uint32_t>(segments * group.segment_counters);
     std::uint64_t lists = 0;
@@ -132,24 +136,18 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     scratch.groups.push_back(group);
     level += group.levels;
   }
-  scratch.zero_bytes = parts.bytes();
-  std::uint8_t* heap = nullptr;
+  scratch.zeroed = parts.used();
+  scratch.zeroed.push_back({memory, kept.bytes()});
+  auto* heap = reinterpret_cast<std::uint8_t*>(tree.boxes);
+  if (top_level > 0 && !has_heap_in_boxes<T>(shape)) heap = parts.take<std::uint8_t>(points);
   std::uint32_t* places = nullptr;  // where there is no second coordinate
-  std::uint16_t* other_cells = nullptr;
-  if (top_level > 0) {
-    const InsteadOfBoxes<T> instead(shape);
-    if (!instead.has_heap) heap = parts.take<std::uint8_t>(points);
-    if (shape.dims == 1) places = parts.take<std::uint32_t>(points);
-    if (!instead.has_cells) other_cells = parts.take<std::uint16_t>(other_cells_of(shape));
-  }
+  if (top_level > 0 && shape.dims == 1) places = parts.take<std::uint32_t>(points);
   T* tables = has_tables ? parts.take<T>(std::uint64_t{shape.dims} * kTableValues) : nullptr;
   const T *boxes = nullptr, *windows = nullptr;
   for (GroupParameters<T>& group : scratch.groups) {
     const std::uint64_t segments = std::uint64_t{1} << group.first_level, children = segments << group.levels;
     group.heap = heap;
     group.places = places;
-    group.other_cells = other_cells;
-    group.cell_stride = cell_stride(shape);
     group.tables = tables;
     if (has_tables) {
       group.ties = parts.take<TiedCells<T>>(segments);
@@ -165,7 +163,9 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     if (group.first_level == 0) boxes = group.root_range = parts.take<T>(2 * sides);
     group.segment_boxes = boxes;
     group.segment_windows = windows;
-    group.child_boxes = parts.take<T>(children * 2 * group.child_sides);
+    const bool is_last = group.first_level + group.levels == top_level;
+    group.child_boxes = is_last ? kept.take<T>(children * 2 * group.child_sides)
+                                : parts.take<T>(children * 2 * group.child_sides);
     if (group.sample_shift > 0 && group.child_sides > shape.dims) {
       group.child_windows = parts.take<T>(children * 2 * group.child_sides);
     }
@@ -173,7 +173,7 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     windows = group.child_windows;
   }
   scratch.cut_boxes = boxes;
-  scratch.bytes = parts.bytes();
+  scratch.bytes = kept.bytes();
   return scratch;
 }
 
@@ -187,18 +187,15 @@ BuildMemory build_memory(const TreeShape& shape, std::uint32_t leaf_size, std::u
   const std::uint64_t tree = inner * (2 + sizeof(T)) + nodes * (2 * shape.dims * sizeof(T) + 4);
   const std::uint64_t scratch =
       is_named(builder) ? lay_out_named(scratch_of_builder<T>(builder, shape), plan.top_level, nullptr).peak_bytes
-                        : lay_out_scratch<T>(shape, plan.top_level, limits, nullptr).bytes;
+                        : lay_out_scratch<T>(shape, plan.top_level, limits).bytes;
   const std::uint64_t slack = (box_values(shape) - nodes * 2 * shape.dims) * sizeof(T);
   return {tree + copy_bytes<T>(shape), tree + slack + 2 * copy_bytes<T>(shape) + scratch};
 }
 
-/// The group's scatter will write to a copy of the points; until then candidates and cells lie there, and in the tree.
+/// The group's scatter will write to a copy of the points; until then candidates and cells lie there.
 template <typename T>
 void write_to(GroupParameters<T>& group, std::byte* copy, const TreeArrays<T>& tree) {
   group.tree = tree;
-  const InsteadOfBoxes<T> instead(group.shape);
-  if (instead.has_cells) group.other_cells = reinterpret_cast<std::uint16_t*>(tree.boxes);
-  if (instead.has_heap) group.heap = reinterpret_cast<std::uint8_t*>(tree.boxes) + instead.heap_at;
   group.out_values = reinterpret_cast<T*>(copy);
   group.out_stride = column_stride(group.shape);
   group.keys = reinterpret_cast<OrderedKey<T>*>(group.out_values);
@@ -208,6 +205,8 @@ void write_to(GroupParameters<T>& group, std::byte* copy, const TreeArrays<T>& t
   }
   group.out_indices = reinterpret_cast<std::uint32_t*>(group.out_values + group.out_stride * group.shape.dims);
   group.first_cells = reinterpret_cast<std::uint16_t*>(group.out_indices);
+  group.other_cells = reinterpret_cast<std::uint16_t*>(group.out_values + 2 * group.out_stride);
+  group.cell_stride = group.out_stride;
 }
 
 /// The finish of a build by a builder with a name. `blocks` receives the leaves.

@@ -110,8 +110,8 @@ struct GroupParameters {
   T* child_windows = nullptr;          ///< the same, if there are samples and another group follows
   std::uint32_t child_sides = 0;       ///< dims, or dims + 1 if another group follows
 
-  /// The cells of all points, coordinate d of the point at place i at d * cell_stride + i: two of them where the
-  /// scatter will write the numbers, the rest, and heap, where the finish will write boxes.
+  /// The cells of all points, coordinate d of the point at place i at d * cell_stride + i: where the scatter will write
+  /// the numbers, and, from the third coordinate on, the coordinates.
   std::uint16_t* first_cells = nullptr;
   std::uint16_t* other_cells = nullptr;  ///< from the third coordinate on
   std::uint64_t cell_stride = 0;

@@ -44,7 +44,7 @@ TreeBuild<T>::TreeBuild(const TreeShape& shape, std::uint32_t leaf_size, const S
       plan_(plan_finish<T>(shape.geometry.points, shape.dims, leaf_size, limits_.shared_bytes)),
       copies_{{copy_bytes<T>(shape), stream}, {copy_bytes<T>(shape), stream}},
       scratch_(is_named(builder) ? lay_out_named(scratch_of_builder<T>(builder, shape), plan_.top_level, nullptr).bytes
-                                 : lay_out_scratch<T>(shape, plan_.top_level, limits_, nullptr).bytes,
+                                 : lay_out_scratch<T>(shape, plan_.top_level, limits_).bytes,
                stream) {
   tree_.shape = shape;
   tree_.leaf_size = leaf_size;
@@ -110,8 +110,11 @@ void TreeBuild<T>::launch_named(const PointSource<T>& points, BuildPhases* phase
 template <typename T>
 void TreeBuild<T>::launch_groups(const PointSource<T>& points, BuildPhases* phases) {
   const TreeShape& shape = tree_.shape;
-  const BuildScratch<T> scratch = lay_out_scratch<T>(shape, plan_.top_level, limits_, scratch_.data());
-  check(cudaMemsetAsync(scratch_.data(), 0, scratch.zero_bytes, stream_.get()), "building a k-d tree");
+  const BuildScratch<T> scratch =
+      lay_out_scratch<T>(shape, plan_.top_level, limits_, scratch_.data(), tree_.arrays());
+  for (const MemoryPiece& piece : scratch.zeroed) {
+    check(cudaMemsetAsync(piece.at, 0, piece.bytes, stream_.get()), "building a k-d tree");
+  }
   Launcher launch(stream_, phases != nullptr);
   std::byte* const copies[2] = {copies_[0].data(), copies_[1].data()};
   std::uint32_t number = 0;
