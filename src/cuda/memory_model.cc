@@ -15,7 +15,7 @@ namespace kith::engine {
 namespace {
 
 template <typename T>
-BuildBytes build_bytes_of(const PlanRequest& request, std::uint32_t shared_bytes) {
+BuildBytes build_bytes_of(const PlanRequest& request, std::uint32_t shared_bytes, std::uint64_t free) {
   if (request.engine == Engine::brute_force) {
     const std::uint64_t bytes = cuda::scan_bytes<T>(request.count, request.dims, request.metric, request.is_periodic);
     return {bytes, bytes};
@@ -23,7 +23,8 @@ BuildBytes build_bytes_of(const PlanRequest& request, std::uint32_t shared_bytes
   cuda::BuildMemory memory;
   if (request.engine == Engine::cover_tree) {
     const auto stride = static_cast<std::uint32_t>(request.dims * sizeof(T) / sizeof(std::uint32_t));
-    memory = cuda::cover_index_memory(request.count, stride, cover_leaf_size(request.leaf_size));
+    memory = cuda::cover_index_memory(request.count, stride,
+                                      cuda::CoverRules::of(request.leaf_size, request.builder), free);
   } else {
     const std::uint32_t leaf_size = leaf_size_of(request.leaf_size, request.dims);
     memory = cuda::build_memory<T>(cuda::tree_shape<T>(request.count, request.dims, leaf_size, false), leaf_size,
@@ -34,9 +35,9 @@ BuildBytes build_bytes_of(const PlanRequest& request, std::uint32_t shared_bytes
 
 }  // namespace
 
-BuildBytes gpu_build_bytes(const PlanRequest& request, std::uint32_t shared_bytes) {
+BuildBytes gpu_build_bytes(const PlanRequest& request, std::uint32_t shared_bytes, std::uint64_t free) {
   return core::visit_dtype(request.dtype,
-                           [&](auto zero) { return build_bytes_of<decltype(zero)>(request, shared_bytes); });
+                           [&](auto zero) { return build_bytes_of<decltype(zero)>(request, shared_bytes, free); });
 }
 
 std::uint64_t gpu_rows_of_part(const PlanRequest& request, std::uint64_t free) {

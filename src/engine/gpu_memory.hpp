@@ -15,8 +15,9 @@ struct GpuChunks {
   std::uint64_t bytes = 0;    ///< that queries and answers in flight take at a time, and lists of candidates
 };
 
-/// All in src/cuda/memory_model.cc. `shared_bytes`: what a block of the GPU may have.
-BuildBytes gpu_build_bytes(const PlanRequest& request, std::uint32_t shared_bytes);
+/// All in src/cuda/memory_model.cc. `shared_bytes`: what a block of the GPU may have. `free`: what may be taken of its
+/// memory, of which cover trees make use; 0: the least that the build needs.
+BuildBytes gpu_build_bytes(const PlanRequest& request, std::uint32_t shared_bytes, std::uint64_t free);
 /// How many points brute force takes to a GPU at a time that has `free` bytes; 0: all of them.
 std::uint64_t gpu_rows_of_part(const PlanRequest& request, std::uint64_t free);
 /// `free`: what is left when the index is there.

@@ -112,10 +112,10 @@ void plan_on_cpu(const Job& job, JobPlan& plan) {
 }
 
 void plan_on_gpu(const Job& job, std::uint32_t shared_bytes, JobPlan& plan) {
-  const auto bytes = [&](std::uint64_t rows) { return engine::gpu_build_bytes(job.of(rows), shared_bytes); };
   const std::uint64_t memory = plan.memory_bytes;
+  const auto bytes = [&](std::uint64_t rows) { return engine::gpu_build_bytes(job.of(rows), shared_bytes, memory); };
   std::uint64_t rows = job.most_rows(), at_once = job.queries();
-  plan.needed_bytes = bytes(rows).peak;
+  plan.needed_bytes = engine::gpu_build_bytes(job.of(rows), shared_bytes, 0).peak;
   if (plan.engine == Engine::brute_force && plan.needed_bytes > memory) {
     plan.is_cut_by_kith = true;
     rows = std::max<std::uint64_t>(engine::gpu_rows_of_part(job.of(rows), memory) / 64 * 64, 64);

@@ -106,7 +106,9 @@ class CoverSearch final : public PointSearch<T> {
 template <typename T>
 engine::BuildBytes cover_search_bytes(const engine::PlanRequest& request) {
   const std::uint32_t stride = space_of<T>(request.dims, request.metric).stride;
-  const BuildMemory memory = cover_index_memory(request.count, stride, engine::cover_leaf_size(request.leaf_size));
+  const BuildMemory memory =
+      cover_index_memory(request.count, stride, CoverRules::of(request.leaf_size, request.builder),
+                         memory_of_device(request.device.ordinal()).free);
   return {memory.index_bytes, memory.peak_bytes};
 }
 
@@ -118,7 +120,7 @@ std::unique_ptr<engine::Searcher<T>> build_cover_search(const engine::BuildReque
   const CoverRules rules = CoverRules::of(request.leaf_size, request.builder);
   require_device_memory(request.device.ordinal(),
                         request.count * space.stride * sizeof(std::uint32_t) +
-                            cover_build_memory(count, space.stride, rules.leaf_size).peak_bytes,
+                            least_cover_build_memory(count, space.stride, rules.leaf_size).peak_bytes,
                         "building the index");
   DeviceBuffer<T> rows = take_rows_of(request, device.stream);
   const runtime::TimeSpent spent(runtime::member_of(request.run.times, &WorkTimes::device_ms));

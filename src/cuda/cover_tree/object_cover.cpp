@@ -33,7 +33,7 @@ ObjectCover build_object_cover(const AnySpace& space, const ObjectRows& rows, st
   const StartedDevice started(device, run);
   require_device_memory(device,
                         bytes_of(space, rows.count) +
-                            cover_build_memory(rows.count, space.stride, engine::cover_leaf_size(leaf_size)).peak_bytes,
+                            least_cover_build_memory(rows.count, space.stride, engine::cover_leaf_size(leaf_size)).peak_bytes,
                         "building the index");
   const DeviceBuffer<std::uint32_t> words = copied_rows(space, rows, started.stream, run);
   const runtime::TimeSpent spent(runtime::member_of(run.times, &WorkTimes::device_ms));

@@ -3,10 +3,11 @@
 // Bytes per object, for rows of W words: 4 W for rows in the order of cells (the caller's rows are not counted), 353
 // for objects, cells, nodes and sorts as there may be at most, 12 for the tree, and 16 for each neighbour that lists
 // have capacity for: kNeighbors, or fewer if memory is short; then lists are made for some cells at a time, again and
-// again.
+// again. A build by lists of near and far objects has no such neighbours.
 #pragma once
 
 #include "cuda/cover_tree/build/build_types.hpp"
+#include "cuda/cover_tree/cover_rules.hpp"
 #include "cuda/primitives/sort_pairs.hpp"
 #include "cuda/primitives/sum_tiles.hpp"
 #include "cuda/runtime/build_phases.hpp"
@@ -94,15 +95,30 @@ inline CoverScratch lay_out_cover_scratch(std::uint32_t count, std::uint64_t lis
 
 namespace kith::cuda {
 
-/// What a build takes of the GPU's memory at least; the caller's rows are not counted. With more of it lists of
-/// neighbours are made once and not in parts.
-inline BuildMemory cover_build_memory(std::uint32_t count, std::uint32_t stride, std::uint32_t leaf_size) {
+/// What a build takes of the GPU's memory if lists have capacity for so many neighbours; the caller's rows are not
+/// counted.
+inline BuildMemory cover_build_memory(std::uint32_t count, std::uint32_t stride, std::uint64_t list_capacity) {
   const std::uint64_t tree =
       count * (sizeof(std::uint32_t) + sizeof(double)) + ArrangedRows::words_of(count, stride) * sizeof(std::uint32_t);
   const std::uint64_t nodes = cover::most_nodes(count) * sizeof(engine::CoverNode);
-  const std::uint64_t capacity = cover::least_list_capacity(count, leaf_size);
-  const std::uint64_t scratch = cover::lay_out_cover_scratch(count, capacity, nullptr).bytes + count;  // and sorts
+  const std::uint64_t scratch = cover::lay_out_cover_scratch(count, list_capacity, nullptr).bytes + count;  // and sorts
   return {tree + nodes, tree + nodes + scratch};
+}
+/// The same at least.
+inline BuildMemory least_cover_build_memory(std::uint32_t count, std::uint32_t stride, std::uint32_t leaf_size) {
+  return cover_build_memory(count, stride, cover::least_list_capacity(count, leaf_size));
+}
+
+/// As many neighbours as lists should have capacity for, if `free` bytes, of which a part is spared, suffice.
+inline std::uint64_t cover_list_capacity(std::uint32_t count, std::uint32_t stride, const CoverRules& rules,
+                                         std::uint64_t free) {
+  constexpr std::uint64_t kSpared = 16, kBytesPerNeighbor = 16;  // a part of what is free; in the lists of two levels
+  const std::uint64_t own = cover::least_list_capacity(count, rules.leaf_size);
+  if (rules.is_by_lists()) return own;
+  const std::uint64_t wanted = std::max(cover::kNeighbors * count, cover::kFewestNeighbors);
+  const std::uint64_t least = least_cover_build_memory(count, stride, rules.leaf_size).peak_bytes;
+  const std::uint64_t left = free - free / kSpared > least ? free - free / kSpared - least : 0;
+  return own + std::min(wanted, left / kBytesPerNeighbor);
 }
 
 /// What searches need besides the tree, if every object is a node.
@@ -110,10 +126,13 @@ inline std::uint64_t cover_prepared_bytes(std::uint64_t count, std::uint32_t str
   return 2 * count * (kCoverNodeBytes + std::uint64_t{stride} * sizeof(std::uint32_t));
 }
 
-/// What an index of rows takes that lie in the GPU's memory, too, and its build.
-inline BuildMemory cover_index_memory(std::uint64_t count, std::uint32_t stride, std::uint32_t leaf_size) {
+/// What an index of rows takes that lie in the GPU's memory, too, and its build if `free` bytes are free before both.
+inline BuildMemory cover_index_memory(std::uint64_t count, std::uint32_t stride, const CoverRules& rules,
+                                      std::uint64_t free) {
   const std::uint64_t rows = count * stride * sizeof(std::uint32_t);
-  const BuildMemory build = cover_build_memory(static_cast<std::uint32_t>(count), stride, leaf_size);
+  const auto objects = static_cast<std::uint32_t>(count);
+  const std::uint64_t capacity = cover_list_capacity(objects, stride, rules, free - std::min(free, rows));
+  const BuildMemory build = cover_build_memory(objects, stride, capacity);
   const std::uint64_t index = rows + build.index_bytes + cover_prepared_bytes(count, stride);
   return {index, std::max(index, rows + build.peak_bytes)};
 }
