@@ -12,7 +12,7 @@ namespace kith::engine {
 struct GpuChunks {
   std::uint64_t chunks = 0;
   std::uint64_t queries = 0;  ///< of the longest one
-  std::uint64_t bytes = 0;    ///< that queries and answers in flight take at a time, and lists of candidates
+  std::uint64_t bytes = 0;    ///< that queries and answers in flight take at a time, and the search of one chunk
 };
 
 /// All in src/cuda/memory_model.cc. `shared_bytes`: what a block of the GPU may have. `free`: what may be taken of its

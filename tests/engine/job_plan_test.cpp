@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace kith::test {
@@ -64,15 +65,35 @@ TEST(JobPlan, OnTheCpuSaysWhatTheBuildSays) {
   }
 }
 
-// What builds report on an H200.
-TEST(JobPlan, OnACardSaysWhatBuildsTookThere) {
+// MemoryPlan.IsWhatBuildsTake compares such plans with what a GPU counts.
+TEST(JobPlan, OnACardSaysWhatBuildsTakeThere) {
   const auto peak = [](std::uint64_t points, std::uint32_t dims, DType dtype) {
     return on_card("H200", {.points = points, .dims = dims, .dtype = dtype, .engine = Engine::kd_tree}).build_bytes;
   };
-  EXPECT_EQ(peak(100000000, 3, DType::f32), 4461563230);
-  EXPECT_EQ(peak(16777216, 4, DType::f32), 919850614);
-  EXPECT_EQ(peak(16777216, 8, DType::f32), 1643808470);
-  EXPECT_EQ(peak(16777216, 3, DType::f64), 1490246562);
+  EXPECT_LE(peak(1 << 24, 3, DType::f32), std::uint64_t{36} << 24);  // the goal: the tree and a second copy of the points
+  EXPECT_EQ(peak(100000000, 3, DType::f32), 3460981854);
+  EXPECT_EQ(peak(16777216, 4, DType::f32), 712131702);
+  EXPECT_EQ(peak(16777216, 8, DType::f32), 1307268822);
+  EXPECT_EQ(peak(16777216, 3, DType::f64), 1210500514);
+}
+
+/// Lists of neighbours take 1 KB per object if there is so much, and what there is if it suffices.
+TEST(JobPlan, CoverTreesTakeWhatIsFree) {
+  JobRequest request{.points = 1000000, .engine = Engine::cover_tree};
+  const JobPlan plenty = on_card("H200", request);
+  request.builder = Builder::lists;
+  const JobPlan least = on_card("H200", request);
+  EXPECT_EQ(plenty.index_bytes, least.index_bytes);
+  EXPECT_EQ(plenty.needed_bytes, least.build_bytes);
+  EXPECT_NEAR(static_cast<double>(plenty.build_bytes - least.build_bytes), 1024.0 * 1000000, 4096);
+  request.builder = Builder::automatic;
+  for (std::uint64_t memory = plenty.build_bytes * 2; memory >= least.build_bytes; memory = memory / 20 * 19) {
+    request.memory_bytes = memory;
+    const JobPlan plan = on_card("H200", request);
+    EXPECT_EQ(plan.parts, 1);
+    EXPECT_LE(plan.build_bytes, memory);
+    EXPECT_GE(plan.build_bytes, std::min(plenty.build_bytes, memory / 20 * 18));
+  }
 }
 
 TEST(JobPlan, KnowsTheBuilder) {
@@ -81,15 +102,15 @@ TEST(JobPlan, KnowsTheBuilder) {
   request.builder = Builder::presort;
   const JobPlan sorted = on_card("H200", request);
   EXPECT_EQ(sorted.index_bytes, usual.index_bytes);
-  // A number per point and dimension instead of candidates; what sorts take for a while.
+  // A number per point and dimension; what sorts take for a while.
   EXPECT_GT(sorted.build_bytes, usual.build_bytes);
-  EXPECT_LT(sorted.build_bytes, usual.build_bytes + request.points * 4 * 4);
+  EXPECT_LT(sorted.build_bytes, usual.build_bytes + request.points * 4 * 5);
   EXPECT_PRED2(holds, sorted.reason, "builder presort");
   EXPECT_TRUE(usual.build_ms.has_value());
   EXPECT_FALSE(sorted.build_ms.has_value());
   for (const Builder builder : {Builder::select, Builder::segsort}) {  // two numbers per point
     request.builder = builder;
-    EXPECT_LT(on_card("H200", request).build_bytes, usual.build_bytes);
+    EXPECT_LT(on_card("H200", request).build_bytes, sorted.build_bytes);
     EXPECT_GT(on_card("H200", request).build_bytes, usual.index_bytes + request.points * 8);
   }
   request.engine = Engine::automatic;
@@ -110,9 +131,17 @@ TEST(JobPlan, OnAGpuSaysWhatTheBuildSays) {
 
 TEST(JobPlan, CutsQueriesIntoChunksThatAGpuTakes) {
   const JobPlan plan = on_card("H200", {.points = 1000000, .queries = 100000000});
-  // 3 coordinates, 24 bytes and 8 neighbours of 8 bytes; 256 MiB a chunk, two in flight.
-  EXPECT_EQ(plan.chunks, (100000000ull * 100 + (256 << 20) - 1) / (256 << 20));
-  EXPECT_EQ(plan.search_bytes, plan.index_bytes + 2 * plan.queries_per_chunk * 100);
+  // 3 coordinates, a place in the order and 8 neighbours of 8 bytes, and 9 while they are searched; 256 MiB a chunk.
+  EXPECT_EQ(plan.chunks, (100000000ull * 89 + (256 << 20) - 1) / (256 << 20));
+  // Two are in flight; one is searched, with 16 bytes for each point, 8 for each query and a word for each 224.
+  const std::uint64_t queries = plan.queries_per_chunk;
+  EXPECT_EQ(plan.search_bytes,
+            plan.index_bytes + 2 * queries * 80 + 1000004 * 16 + queries * 8 + (queries / 224 + 4) * 4);
+  // In 6 dims queries are only ordered, by a count for each leaf, and sums.
+  const JobPlan wide =
+      on_card("H200", {.points = 1 << 20, .dims = 6, .queries = 100000, .engine = Engine::kd_tree});
+  const std::uint64_t leaves = (1 << 20) / 64;
+  EXPECT_EQ(wide.search_bytes, wide.index_bytes + 100000 * (24 + 4 + 64) + (leaves + leaves / 2048 + 2 + 100000) * 4);
   EXPECT_EQ(on_card("H200", {.points = 1000000}).chunks, 1);  // the points themselves at once
 }
 

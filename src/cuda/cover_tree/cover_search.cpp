@@ -89,7 +89,7 @@ class CoverSearch final : public PointSearch<T> {
         "more than half of the {} bytes that are free are cut into chunks",
         cover.tree().rules.is_by_lists() ? " by lists, centres apart below each node only" : "", cover.size(),
         parts_->dims, cover.node_count(), cover.tree().rules.leaf_size, memory_bytes(), device,
-        BatchSearch<T>::bytes_per_query(parts_->dims), BatchSearch<T>::kBytesPerNeighbor,
+        BatchSearch<T>::bytes_per_query(parts_->engine), BatchSearch<T>::kBytesPerNeighbor,
         memory_of_device(device).free);
   }
 

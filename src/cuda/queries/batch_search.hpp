@@ -29,7 +29,9 @@ template <typename T>
 class BatchSearch {
  public:
   /// What a kNN search takes for each query, and for each of its neighbours.
-  static std::uint64_t bytes_per_query(std::uint32_t dims) { return knn_bytes_per_query<T>(dims); }
+  static std::uint64_t bytes_per_query(const SearchEngine<T>& engine) {
+    return knn_query_bytes<T>(engine.dims(), 0, false, engine.knn_extra()).all();
+  }
   static constexpr std::uint64_t kBytesPerNeighbor = cuda::kBytesPerNeighbor<T>;
 
   BatchSearch(const SearchEngine<T>& engine, Metric metric, std::span<const T> period, const Stream& stream,
@@ -52,9 +54,14 @@ class BatchSearch {
  private:
   /// What a search may take now: of two chunks each gets half.
   std::uint64_t bytes_in_flight() const;
-  /// What queries with bounds of their own take besides.
-  static std::uint64_t bytes_of_bound(const engine::QueryBatch<T>& queries) {
-    return queries.bounds == nullptr ? 0 : sizeof(T);
+  /// What queries take besides that have bounds of their own, or flags.
+  static std::uint64_t bytes_of_rules(const engine::QueryBatch<T>& queries, bool has_flags) {
+    return (queries.bounds == nullptr ? 0 : sizeof(T)) +
+           (queries.filter.below == nullptr ? 0 : sizeof(std::uint32_t)) + (has_flags ? 1 : 0);
+  }
+  /// What each query of a radius search takes besides its list.
+  std::uint64_t bytes_in_radius(const engine::QueryBatch<T>& queries) const {
+    return engine_.dims() * sizeof(T) + KnnExtra().in_flight + bytes_of_rules(queries, false);
   }
   bool knn_of_few(const engine::QueryBatch<T>& queries, std::uint32_t k, const engine::KnnRules<T>& rules,
                   const engine::RunOptions& run, std::uint32_t* indices, T* reduced, std::uint8_t* exact) const;

@@ -42,8 +42,9 @@ std::string BatchSearch<T>::explain(engine::SearchShape shape) const {
   const DeviceScope scope(device_);
   std::string chunks;
   if (!shape.is_radius && shape.queries > 0) {
-    const std::vector<std::uint64_t> starts = knn_chunks(
-        shape.queries, shape.is_self, bytes_per_query(engine_.dims()) + shape.k * kBytesPerNeighbor, bytes_in_flight());
+    const std::vector<std::uint64_t> starts =
+        knn_chunks(shape.queries, shape.is_self,
+                   knn_query_bytes<T>(engine_.dims(), shape.k, shape.is_self, engine_.knn_extra()), bytes_in_flight());
     if (starts.size() > 2) chunks = fmt::format(", in {} chunks from host memory", starts.size() - 1);
     shape.queries = longest(starts);
   }
@@ -120,9 +121,9 @@ void BatchSearch<T>::knn(const engine::QueryBatch<T>& queries, std::uint32_t k, 
   const DeviceScope scope(device_);
   if (knn_of_few(queries, k, rules, run, indices, reduced, exact)) return;
 
-  const std::vector<std::uint64_t> starts =
-      knn_chunks(queries.count, queries.is_self(),
-                 bytes_per_query(engine_.dims()) + bytes_of_bound(queries) + k * kBytesPerNeighbor, bytes_in_flight());
+  const KnnQueryBytes each = knn_query_bytes<T>(engine_.dims(), k, queries.is_self(), engine_.knn_extra(),
+                                                bytes_of_rules(queries, exact != nullptr));
+  const std::vector<std::uint64_t> starts = knn_chunks(queries.count, queries.is_self(), each, bytes_in_flight());
   struct Slot {
     StreamPool::Lease stream;
     QueryChunk<T> queries;

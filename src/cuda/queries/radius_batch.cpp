@@ -52,7 +52,7 @@ void BatchSearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const 
     return;
   }
   const DeviceScope scope(device_);
-  const std::uint64_t per_query = bytes_per_query(engine_.dims()) + bytes_of_bound(queries) + sizeof(std::uint32_t);
+  const std::uint64_t per_query = bytes_in_radius(queries) + sizeof(std::uint32_t);
   const std::uint64_t bytes = bytes_in_flight();
   const bool fits_whole = queries.is_self() && queries.count * per_query <= bytes;
   const std::vector<std::uint64_t> starts =
@@ -102,7 +102,7 @@ void BatchSearch<T>::count(const engine::QueryBatch<T>& queries, T bound, const 
 template <typename T>
 void BatchSearch<T>::list_chunks(const engine::QueryBatch<T>& queries, T bound, const engine::RunOptions& run,
                                  engine::ReducedLists<T>& lists) const {
-  const std::uint64_t per_query = bytes_per_query(engine_.dims()) + bytes_of_bound(queries) + sizeof(std::uint64_t);
+  const std::uint64_t per_query = bytes_in_radius(queries) + sizeof(std::uint64_t);
   const std::uint64_t bytes = queries.is_self() ? bytes_in_flight() / 2 : std::min(bytes_in_flight() / 2, kChunkBytes);
   const std::vector<std::uint64_t> starts =
       chunks_by_answer(lists.offsets, per_query, sizeof(T) + sizeof(std::uint32_t), bytes, kMostQueries);

@@ -2,6 +2,7 @@
 // are made of these.
 #pragma once
 
+#include "cuda/queries/knn_chunks.hpp"
 #include "cuda/queries/requests.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "engine/searcher.hpp"
@@ -20,6 +21,8 @@ class SearchEngine {
 
   virtual std::uint64_t points() const = 0;
   virtual std::uint32_t dims() const = 0;
+  /// What `knn` takes for each query, and what its order takes if it has one.
+  virtual KnnExtra knn_extra() const { return {}; }
   /// Whether requests' `evaluations` are counted.
   virtual bool counts_evaluations() const { return false; }
 

@@ -4,6 +4,7 @@
 #include "core/order/candidate.hpp"
 #include "cuda/primitives/intrinsics.cuh"
 #include "cuda/queries/requests.hpp"
+#include "cuda/queries/warps_plan.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -41,11 +42,5 @@ struct ListMemory {
     return memory == nullptr ? reinterpret_cast<Candidate<T>*>(shared) : memory + search_warp() * 2 * capacity;
   }
 };
-
-/// How many neighbours there can be; a list has at least one place.
-KITH_HOST_DEVICE inline std::uint32_t entries_of_list(std::uint32_t k, std::uint32_t points) {
-  const std::uint32_t entries = k < points ? k : points;
-  return entries == 0 ? 1 : entries;
-}
 
 }  // namespace kith::cuda

@@ -1,6 +1,7 @@
 // How the kernels of a search are launched: blocks, threads, shared memory, where lists lie.
 #pragma once
 
+#include "core/host_device.hpp"
 #include "core/order/candidate.hpp"
 #include "cuda/queries/tuning.hpp"
 
@@ -9,6 +10,12 @@
 #include <cstdint>
 
 namespace kith::cuda {
+
+/// How many neighbours there can be; a list has at least one place.
+KITH_HOST_DEVICE inline std::uint32_t entries_of_list(std::uint32_t k, std::uint32_t points) {
+  const std::uint32_t entries = k < points ? k : points;
+  return entries == 0 ? 1 : entries;
+}
 
 /// What the GPU offers a search.
 struct SearchLimits {

@@ -11,6 +11,7 @@
 #include "cuda/kd_tree/search/packet/query_order.cuh"
 #include "cuda/kd_tree/search/warp/radius.cuh"
 #include "cuda/primitives/sums_before.cuh"
+#include "cuda/kd_tree/search/knn_bytes.hpp"
 #include "cuda/kd_tree/search/search_dims.hpp"
 #include "cuda/queries/warps_plan.hpp"
 
@@ -23,12 +24,6 @@ namespace kith::cuda {
 template <typename T>
 std::uint32_t bytes_without_list(const SearchTree<T>& tree) {
   return WarpStorage<T>(tree.dims, 0).bytes;
-}
-
-template <typename T>
-ListsPlan plan_knn(const SearchTree<T>& tree, std::uint64_t queries, std::uint32_t k, const SearchLimits& limits) {
-  const std::uint32_t entries = entries_of_list(k, static_cast<std::uint32_t>(tree.geometry.points));
-  return plan_lists<T>(queries, entries, bytes_without_list(tree), limits);
 }
 
 /// `scratch` has plan.scratch_bytes.
@@ -222,14 +217,6 @@ void launch_box_steps(const BoxTask<T>& task, bool writes, Launch&& launch) {
     launch(boxes_by_warps<T, false>, plan.blocks, plan.warps_per_block * 32, std::size_t{0}, task);
   }
 }
-
-/// What ordering queries by leaf takes, in words: a count per leaf, which begins as zeros, sums, and a leaf per query.
-struct OrderLayout {
-  std::uint64_t counts_at = 0, sums_at = 0, leaves_at = 0, words = 0;
-
-  OrderLayout(std::uint64_t leaves, std::uint64_t queries)
-      : sums_at(leaves), leaves_at(sums_at + sum_tiles_of(leaves) + 2), words(leaves_at + queries) {}
-};
 
 /// `scratch` has OrderLayout::words words, those before `sums_at` zero; `order` gets the rows by leaf.
 template <typename T, typename Launch>

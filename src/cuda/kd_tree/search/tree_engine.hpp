@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/kd_tree/device_tree.hpp"
+#include "cuda/kd_tree/search/knn_bytes.hpp"
 #include "cuda/kd_tree/search/search_types.hpp"
 #include "cuda/queries/search_engine.hpp"
 
@@ -17,6 +18,7 @@ class TreeEngine final : public SearchEngine<T> {
 
   std::uint64_t points() const override { return tree_.geometry.points; }
   std::uint32_t dims() const override { return tree_.dims; }
+  KnnExtra knn_extra() const override { return kTreeKnnExtra; }
   void knn(const KnnRequest<T>& request, const engine::KnnRules<T>& rules, std::uint8_t* exact,
            const Stream& stream) const override;
   void count(const RadiusRequest<T>& request, const Stream& stream) const override;

@@ -7,24 +7,13 @@
 #pragma once
 
 #include "cuda/primitives/intrinsics.cuh"
+#include "cuda/kd_tree/search/packet/packet_types.hpp"
 #include "cuda/kd_tree/search/search_types.hpp"
 
 #include <bit>
 #include <type_traits>
 
 namespace kith::cuda {
-
-/// Points behind the last one that may be read: their values do not matter.
-inline constexpr std::uint64_t kPackedBehind = 4;
-
-template <typename T>
-KITH_HOST_DEVICE constexpr std::uint32_t packed_point_bytes(std::uint32_t dims) {
-  return (dims * static_cast<std::uint32_t>(sizeof(T)) + 4 + 15) / 16 * 16;
-}
-template <typename T>
-std::uint64_t packed_bytes(const SearchTree<T>& tree) {
-  return (tree.geometry.points + kPackedBehind) * packed_point_bytes<T>(tree.dims);
-}
 
 struct alignas(16) PackedWords {
   std::uint32_t words[4];

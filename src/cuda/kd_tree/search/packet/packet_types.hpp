@@ -166,6 +166,19 @@ PacketRadiusTask<T> packet_radius_task(const RadiusTask<T>& radius, std::uint32_
   return {radius, cut.packets, cut.per_node, scratch == nullptr ? nullptr : scratch + 1, scratch};
 }
 
+/// The points of a tree once more, as packed_points.cuh says, and some behind the last one that may be read: their
+/// values do not matter.
+inline constexpr std::uint64_t kPackedBehind = 4;
+
+template <typename T>
+KITH_HOST_DEVICE constexpr std::uint32_t packed_point_bytes(std::uint32_t dims) {
+  return (dims * static_cast<std::uint32_t>(sizeof(T)) + 4 + 15) / 16 * 16;
+}
+template <typename T>
+std::uint64_t packed_bytes(const SearchTree<T>& tree) {
+  return (tree.geometry.points + kPackedBehind) * packed_point_bytes<T>(tree.dims);
+}
+
 /// What a search by packets needs besides: a list of queries, one of parts of packets, which have more than two queries
 /// each, and words that begin as zeros: the lengths of both, PacketTask::tied_probes, and groups.
 struct PacketScratch {

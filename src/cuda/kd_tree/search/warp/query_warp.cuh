@@ -9,22 +9,6 @@
 
 namespace kith::cuda {
 
-/// What a warp has of shared memory: the bounds of the walk, the query if the dims are a run-time value, and room for a
-/// list.
-template <typename T>
-struct WarpStorage {
-  std::uint32_t query_at = 0;
-  std::uint32_t list_at = 0;
-  std::uint32_t bytes = 0;
-
-  KITH_HOST_DEVICE WarpStorage(std::uint32_t dims, std::uint32_t list_bytes) {
-    const auto rounded = [](std::uint32_t size) { return (size + 15) / 16 * 16; };
-    query_at = rounded(WideTree::kMostDepths * 32 * sizeof(T));
-    list_at = query_at + rounded(dims * static_cast<std::uint32_t>(sizeof(T)));
-    bytes = list_at + rounded(list_bytes);
-  }
-};
-
 /// Where query i of a source lies, and who it is.
 template <typename T>
 struct FoundQuery {
