@@ -106,6 +106,19 @@ TEST_F(MemoryPlan, IsWhatSearchesTake) {
   }
 }
 
+/// More neighbours, so that a search takes longer than copies, and the points themselves, which are searched at once.
+TEST_F(MemoryPlan, IsWhatOtherSearchesInTreesTake) {
+  const std::uint64_t rows = 2000000, asked = 3000000;
+  const std::uint32_t k = 50;
+  const PointSet set = points(DType::f32, rows, 3), queries = points(DType::f32, asked, 3);
+  const std::uint64_t before = used();
+  const Index index = Index::build(set.view(), {.engine = Engine::kd_tree, .device = Device::cuda()});
+  JobRequest job{.points = rows, .k = k, .queries = asked, .engine = Engine::kd_tree, .device = Device::cuda()};
+  expect_about(peak_of([&] { index.knn(queries.view(), k); }) - before, plan_job(job).search_bytes);
+  job.queries.reset();
+  expect_about(peak_of([&] { index.knn_self(k); }) - before, plan_job(job).search_bytes);
+}
+
 TEST_F(MemoryPlan, LimitsAreObeyed) {
   const PointSet set = points(DType::f32, 500000, 3), queries = points(DType::f32, 1000000, 3);
   const BuildOptions tree{.engine = Engine::kd_tree, .device = Device::cuda()};
