@@ -24,8 +24,8 @@ BuildBytes build_bytes_of(const PlanRequest& request, std::uint32_t shared_bytes
   cuda::BuildMemory memory;
   if (request.engine == Engine::cover_tree) {
     const auto stride = static_cast<std::uint32_t>(request.dims * sizeof(T) / sizeof(std::uint32_t));
-    memory = cuda::cover_index_memory(request.count, stride,
-                                      cuda::CoverRules::of(request.leaf_size, request.builder), free);
+    memory =
+        cuda::cover_index_memory(request.count, stride, cuda::CoverRules::of(request.leaf_size, request.builder), free);
   } else {
     const std::uint32_t leaf_size = leaf_size_of(request.leaf_size, request.dims);
     memory = cuda::build_memory<T>(cuda::tree_shape<T>(request.count, request.dims, leaf_size, false), leaf_size,

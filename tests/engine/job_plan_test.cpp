@@ -70,7 +70,8 @@ TEST(JobPlan, OnACardSaysWhatBuildsTakeThere) {
   const auto peak = [](std::uint64_t points, std::uint32_t dims, DType dtype) {
     return on_card("H200", {.points = points, .dims = dims, .dtype = dtype, .engine = Engine::kd_tree}).build_bytes;
   };
-  EXPECT_LE(peak(1 << 24, 3, DType::f32), std::uint64_t{36} << 24);  // the goal: the tree and a second copy of the points
+  EXPECT_LE(peak(1 << 24, 3, DType::f32),
+            std::uint64_t{36} << 24);  // the goal: the tree and a second copy of the points
   EXPECT_EQ(peak(100000000, 3, DType::f32), 3460981854);
   EXPECT_EQ(peak(16777216, 4, DType::f32), 712131702);
   EXPECT_EQ(peak(16777216, 8, DType::f32), 1307268822);
@@ -138,8 +139,7 @@ TEST(JobPlan, CutsQueriesIntoChunksThatAGpuTakes) {
   EXPECT_EQ(plan.search_bytes,
             plan.index_bytes + 2 * queries * 80 + 1000004 * 16 + queries * 8 + (queries / 224 + 4) * 4);
   // In 6 dims queries are only ordered, by a count for each leaf, and sums.
-  const JobPlan wide =
-      on_card("H200", {.points = 1 << 20, .dims = 6, .queries = 100000, .engine = Engine::kd_tree});
+  const JobPlan wide = on_card("H200", {.points = 1 << 20, .dims = 6, .queries = 100000, .engine = Engine::kd_tree});
   const std::uint64_t leaves = (1 << 20) / 64;
   EXPECT_EQ(wide.search_bytes, wide.index_bytes + 100000 * (24 + 4 + 64) + (leaves + leaves / 2048 + 2 + 100000) * 4);
   EXPECT_EQ(on_card("H200", {.points = 1000000}).chunks, 1);  // the points themselves at once

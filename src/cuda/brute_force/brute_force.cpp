@@ -55,8 +55,8 @@ class BruteForce final : public PointSearch<T> {
         engine_->has_filter()    ? ", filter by tensor cores with exact re-check"
         : this->period().empty() ? ""
                                  : ", periodic axes",
-        engine_->memory_bytes(), device, BatchSearch<T>::bytes_per_query(*engine_),
-        BatchSearch<T>::kBytesPerNeighbor, memory_of_device(device).free);
+        engine_->memory_bytes(), device, BatchSearch<T>::bytes_per_query(*engine_), BatchSearch<T>::kBytesPerNeighbor,
+        memory_of_device(device).free);
   }
 
  private:

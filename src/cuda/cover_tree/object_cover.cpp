@@ -31,10 +31,11 @@ DeviceBuffer<std::uint32_t> copied_rows(const AnySpace& space, const ObjectRows&
 ObjectCover build_object_cover(const AnySpace& space, const ObjectRows& rows, std::uint32_t leaf_size, int device,
                                const engine::RunOptions& run) {
   const StartedDevice started(device, run);
-  require_device_memory(device,
-                        bytes_of(space, rows.count) +
-                            least_cover_build_memory(rows.count, space.stride, engine::cover_leaf_size(leaf_size)).peak_bytes,
-                        "building the index");
+  require_device_memory(
+      device,
+      bytes_of(space, rows.count) +
+          least_cover_build_memory(rows.count, space.stride, engine::cover_leaf_size(leaf_size)).peak_bytes,
+      "building the index");
   const DeviceBuffer<std::uint32_t> words = copied_rows(space, rows, started.stream, run);
   const runtime::TimeSpent spent(runtime::member_of(run.times, &WorkTimes::device_ms));
   DeviceCoverTree tree = build_cover_tree_of(space, words.data(), rows.count,

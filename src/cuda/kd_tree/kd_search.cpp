@@ -58,7 +58,8 @@ class KdSearch final : public PointSearch<T> {
         "batches that take more than half of the {} bytes that are free are cut into chunks",
         shape.geometry.points, shape.dims, shape.geometry.levels, shape.geometry.leaves(),
         shape.geometry.most_per_leaf(), parts_->tree.memory_bytes(), device, origin_,
-        BatchSearch<T>::bytes_per_query(parts_->engine), BatchSearch<T>::kBytesPerNeighbor, memory_of_device(device).free);
+        BatchSearch<T>::bytes_per_query(parts_->engine), BatchSearch<T>::kBytesPerNeighbor,
+        memory_of_device(device).free);
   }
 
  private:

@@ -56,8 +56,8 @@ class BatchSearch {
   std::uint64_t bytes_in_flight() const;
   /// What queries take besides that have bounds of their own, or flags.
   static std::uint64_t bytes_of_rules(const engine::QueryBatch<T>& queries, bool has_flags) {
-    return (queries.bounds == nullptr ? 0 : sizeof(T)) +
-           (queries.filter.below == nullptr ? 0 : sizeof(std::uint32_t)) + (has_flags ? 1 : 0);
+    return (queries.bounds == nullptr ? 0 : sizeof(T)) + (queries.filter.below == nullptr ? 0 : sizeof(std::uint32_t)) +
+           (has_flags ? 1 : 0);
   }
   /// What each query of a radius search takes besides its list.
   std::uint64_t bytes_in_radius(const engine::QueryBatch<T>& queries) const {

@@ -149,9 +149,7 @@ class Groups {
     return tree_shape<T>(points.size() / dims, dims, 16, false);
   }
 
-  TreeArrays<T> tree() {
-    return {nullptr, split_dims_.data(), split_values_.data(), boxes_.data(), smallest_.data()};
-  }
+  TreeArrays<T> tree() { return {nullptr, split_dims_.data(), split_values_.data(), boxes_.data(), smallest_.data()}; }
 
   const std::vector<T>& points_;
   GpuLimits limits_;

@@ -72,8 +72,7 @@ TYPED_TEST(SplitGroup, LongListsAreMovedToWhereTheyLie) {
   for (const std::uint32_t dims : {1u, 2u, 3u, 9u}) {
     for (const std::uint32_t processors : {2u, 8u}) {  // a block for the list, or several
       SCOPED_TRACE(testing::Message() << dims << " dims, " << processors << " processors");
-      const auto points =
-          this->rows(kPoints, dims, [&](auto i, auto) { return i % 10 < 3 ? this->unit() : 0.25; });
+      const auto points = this->rows(kPoints, dims, [&](auto i, auto) { return i % 10 < 3 ? this->unit() : 0.25; });
       Groups<TypeParam> groups(points, dims, 1, {.processors = processors});
       groups.run();
       EXPECT_GT(groups.scratch.groups[0].nodes[1].candidates, kLongList);

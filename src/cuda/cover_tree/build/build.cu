@@ -5,7 +5,6 @@
 #include "cuda/cover_tree/build/build_steps.cuh"
 #include "cuda/runtime/device_memory.hpp"
 
-
 namespace kith::cuda::cover {
 
 DeviceCoverTree build_with(StepDevice& device, CoverMeasures& measures, PlainRows rows, std::uint32_t count,
@@ -15,8 +14,7 @@ DeviceCoverTree build_with(StepDevice& device, CoverMeasures& measures, PlainRow
   tree.stride = rows.stride;
   tree.rules = rules;
   if (count == 0) return tree;
-  const std::uint64_t capacity = 
-      cover_list_capacity(count, rows.stride, rules, memory_of_device(stream.device()).free);
+  const std::uint64_t capacity = cover_list_capacity(count, rows.stride, rules, memory_of_device(stream.device()).free);
   tree.order = {count, stream};
   tree.distances = {count, stream};
   tree.row_words = {ArrangedRows::words_of(count, rows.stride), stream};

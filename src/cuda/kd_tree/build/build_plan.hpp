@@ -82,7 +82,7 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
   const std::uint32_t processors = limits.processors;
   constexpr std::uint32_t kBlocksPerProcessor = 2;  // in a pass
   constexpr std::uint32_t kWorthABlock = 1024;      // points that pay for clearing and adding up histograms
-  ScratchParts kept(memory);  // what the finish reads too, and what does not fit elsewhere
+  ScratchParts kept(memory);                        // what the finish reads too, and what does not fit elsewhere
   IdleParts parts(idle_before_finish(shape, tree), kept);
   BuildScratch<T> scratch;
   const std::uint64_t points = shape.geometry.points, sides = std::uint64_t{shape.dims} + 1;
@@ -164,8 +164,8 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     group.segment_boxes = boxes;
     group.segment_windows = windows;
     const bool is_last = group.first_level + group.levels == top_level;
-    group.child_boxes = is_last ? kept.take<T>(children * 2 * group.child_sides)
-                                : parts.take<T>(children * 2 * group.child_sides);
+    group.child_boxes =
+        is_last ? kept.take<T>(children * 2 * group.child_sides) : parts.take<T>(children * 2 * group.child_sides);
     if (group.sample_shift > 0 && group.child_sides > shape.dims) {
       group.child_windows = parts.take<T>(children * 2 * group.child_sides);
     }

@@ -128,7 +128,7 @@ struct GroupParameters {
   TiedBounds<T>* tied_bounds = nullptr;   ///< [segment]: of its last level, if so
 
   // Scratch. Zero at the start: table_counts, tied, nodes, tight, histogram, cursors, lists, sample_heaps.
-  std::uint8_t* heap = nullptr;     ///< [place]: the node of each point, or its parent while undecided
+  std::uint8_t* heap = nullptr;  ///< [place]: the node of each point, or its parent while undecided
   // Lists of candidates, in the range of their node (ListEntries), in the copy of the points that only the scatter
   // writes: keys where the first coordinate will be, places where the second one will be, or, of the last level, which
   // the scatter lists, where the number will be.

@@ -110,8 +110,7 @@ void TreeBuild<T>::launch_named(const PointSource<T>& points, BuildPhases* phase
 template <typename T>
 void TreeBuild<T>::launch_groups(const PointSource<T>& points, BuildPhases* phases) {
   const TreeShape& shape = tree_.shape;
-  const BuildScratch<T> scratch =
-      lay_out_scratch<T>(shape, plan_.top_level, limits_, scratch_.data(), tree_.arrays());
+  const BuildScratch<T> scratch = lay_out_scratch<T>(shape, plan_.top_level, limits_, scratch_.data(), tree_.arrays());
   for (const MemoryPiece& piece : scratch.zeroed) {
     check(cudaMemsetAsync(piece.at, 0, piece.bytes, stream_.get()), "building a k-d tree");
   }

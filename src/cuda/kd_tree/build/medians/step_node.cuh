@@ -77,8 +77,7 @@ __device__ __forceinline__ OwnCandidate<T> fetch_candidate(const GroupParameters
                                                            std::uint32_t count, std::uint32_t needed = 0) {
   OwnCandidate<T> own;
   if (thread_number() >= count) return own;
-  const std::uint32_t entry =
-      ListEntries<kIsLast>(p, task.segment, task.level, task.heap, needed)(thread_number());
+  const std::uint32_t entry = ListEntries<kIsLast>(p, task.segment, task.level, task.heap, needed)(thread_number());
   own.key = p.keys[entry];
   own.place = listed_places<kIsLast>(p)[entry];
   return own;

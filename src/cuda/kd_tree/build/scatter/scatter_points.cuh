@@ -252,7 +252,7 @@ __device__ __forceinline__ void scatter_tile(const GroupParameters<T>& p, std::u
     }
     const auto value_in_vector = [&](std::uint32_t i, std::uint32_t d) { return points[v].at(i, d); };
     note_candidates<kCapacityInTile<T, kDims>, true, kTied>(p, segment, p.levels - 1, candidates, parent_nodes,
-                                                             value_in_vector, place_of(v * kVector), found);
+                                                            value_in_vector, place_of(v * kVector), found);
   }
   sync_block();
   if (warp_number() == 0) reserve_slots(p, segment, cells);
