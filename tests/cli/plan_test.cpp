@@ -62,8 +62,8 @@ TEST(PlanCommand, PrintsALineForEachFact) {
   EXPECT_EQ(one.err, "");
   for (const std::string text :
        {"2 000 000 000 points of 3 dimensions (f32), 1 000 000 000 queries, k = 8\nH200, engine",
-        "\n  memory  150 GB; 92.3 GB needed at least\n", "all points in one index",
-        "373 chunks of up to 2 680 966 queries", "search about 609 ms"}) {
+        "\n  memory  150 GB; 72.3 GB needed at least\n", "all points in one index",
+        "332 chunks of up to 3 012 049 queries", "search about 609 ms"}) {
     EXPECT_PRED2(has, one.out, text);
   }
   EXPECT_PRED2(has, run_kith({"plan", "-n", "1M", "--engine", "covertree", "--device", "T4"}).out,
