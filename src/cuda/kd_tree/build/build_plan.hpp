@@ -7,7 +7,7 @@
 //   memory                     passes and medians             scatter                   candidates placed   finish
 //   the copy that is read      points                         points                    points              points
 //   the other: 1st coordinate  keys of candidates             points, keys of the last  points              blocks
-//     2nd coordinate           places of candidates           points                    whence they come    blocks
+//     2nd coordinate           places of candidates           points                    source places       blocks
 //     other coordinates        cells of dims 3, 4, …          points                    points              blocks
 //     numbers                  cells of the first two dims    points, places            points              blocks
 //   boxes, smallest            node of each point (1), small  the same                  small               tree

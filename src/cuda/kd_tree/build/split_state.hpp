@@ -133,7 +133,9 @@ struct GroupParameters {
   // writes: keys where the first coordinate will be, places where the second one will be, or, of the last level, which
   // the scatter lists, where the number will be.
   Key* keys = nullptr;
-  std::uint32_t* places = nullptr;  ///< in the last level, `place_words` apart: whence the point at a place comes
+  /// In the last level, when its splits are known: the source place of each candidate, where it goes, `place_words`
+  /// apart.
+  std::uint32_t* places = nullptr;
   std::uint32_t place_words = 1;
   SplitNode<T>* nodes = nullptr;       ///< [segment][heap]
   CountedBins* counted = nullptr;      ///< [segment][heap]
