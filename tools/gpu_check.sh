@@ -63,7 +63,7 @@ part_build() {
     "${python[@]/#*/-DKITH_BUILD_PYTHON=ON}" "${prefix[@]}"
   step compile cmake --build build-gpu --target kith_command cuda_tests engine_tests golden_tests cpu_tests gpu_build_timer \
     gpu_builders_timer gpu_search_timer gpu_brute_timer gpu_bits_timer gpu_select_timer gpu_classify_timer gpu_dedupe_timer \
-    gpu_register_timer     gpu_tree_timer gpu_cover_timer gpu_cover_search_timer five_systems_timer "${python[@]}"
+    gpu_register_timer gpu_tree_timer gpu_cover_timer gpu_cover_search_timer five_systems_timer "${python[@]}"
   step devices build-gpu/bin/kith info --devices
   cat "$results/devices.log"
 }
