@@ -211,7 +211,7 @@ run_pytest() {
 stage_python() {
   begin 'the Python package: its tests, docstrings, pages and examples'
   tools/build_python.sh
-  run_pytest pytest
+  run_pytest pytest --numprocesses "$jobs"
   run_pytest doctest --pyargs kith --doctest-modules
   end
 }
