@@ -45,6 +45,7 @@ struct Block {
 struct Fiber {
   Here here;
   Block* block = nullptr;
+  Warp* warp = nullptr;
   void* left_at = nullptr;  ///< its stack
 };
 
@@ -63,6 +64,12 @@ struct Scheduler {
   void set_can_run(std::size_t fiber, bool can) {
     const std::uint64_t bit = std::uint64_t{1} << fiber % 64;
     can_run[fiber / 64] = can ? can_run[fiber / 64] | bit : can_run[fiber / 64] & ~bit;
+  }
+  /// The 32 lanes of a warp lie in one word, or in two where blocks are no multiple of 32 threads.
+  void set_warp_can_run(std::size_t first) {
+    constexpr std::uint64_t kLanes = 0xffffffffu;
+    can_run[first / 64] |= kLanes << first % 64;
+    if (first % 64 > 32) can_run[first / 64 + 1] |= kLanes >> (64 - first % 64);
   }
 };
 
@@ -90,6 +97,11 @@ std::size_t find_runnable(std::size_t first) {
 [[noreturn]] void fail(const std::string& why) {
   if (scheduler->error.empty()) scheduler->error = why;
   go_home();
+}
+
+/// Out of line: a barrier needs few registers, and every fiber saves them at each.
+[[noreturn, gnu::noinline, gnu::cold]] void fail_apart(const char* one, const char* others) {
+  fail(std::string("a lane is at ") + one + ", others of its warp at " + others);
 }
 
 /// Goes on with the next fiber that can run.
@@ -158,6 +170,7 @@ void run_blocks(std::uint32_t first, std::uint32_t end, std::uint32_t blocks, st
       Fiber& fiber = own.fibers[number];
       fiber.here = {t, threads, b, blocks, block.shared};
       fiber.block = &block;
+      fiber.warp = &block.warps[t / kWarp];
       fiber.left_at = make_stack(stacks + number * kBetweenStacks, kStackBytes, fiber_main);
       own.set_can_run(number, true);
     }
@@ -201,9 +214,9 @@ bool vote_in_block(bool vote) {
 const std::uint64_t* wait_for_warp(const char* what, std::uint64_t word) {
   const Fiber& fiber = current_fiber();
   const std::uint32_t lane = fiber.here.thread % kWarp;
-  Warp& warp = fiber.block->warps[fiber.here.thread / kWarp];
+  Warp& warp = *fiber.warp;
   if (warp.arrived > 0 && warp.what != what && std::strcmp(warp.what, what) != 0) {
-    fail(std::string("a lane is at ") + what + ", others of its warp at " + warp.what);
+    fail_apart(what, warp.what);
   }
   warp.what = what;
   std::uint64_t* words = warp.words[warp.generation % 2];
@@ -215,7 +228,7 @@ const std::uint64_t* wait_for_warp(const char* what, std::uint64_t word) {
   warp.arrived = 0;
   ++warp.generation;
   ++scheduler->progress;
-  for (std::size_t i = 0; i < kWarp; ++i) scheduler->set_can_run(scheduler->current - lane + i, true);
+  scheduler->set_warp_can_run(scheduler->current - lane);
   return words;
 }
 
