@@ -27,7 +27,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::uint64_t kMostCounted = 1000000000000;  // products of counts stay below 2^64
-constexpr std::uint64_t kMostDims = 4096, kMostK = 65536;
+constexpr std::uint64_t kMostPlanDims = 4096, kMostPlanK = 65536;
 constexpr std::uint64_t kMostPointsOfIndex = 0xfffffffe;
 
 struct PlanFlags {
@@ -215,9 +215,10 @@ Command plan_command() {
        {{"-n,--points", "N", "number of points: 1000, 1e6, 100k, 2M",
          [flags](const std::string& value) { flags->job.points = parse_whole("--points", value, 0, kMostCounted); },
          true},
-        whole_flag("-d,--dims", "D", "coordinates per point, 1 to 4096; 3 by default", flags->job.dims, 1, kMostDims),
+        whole_flag("-d,--dims", "D", "coordinates per point, 1 to 4096; 3 by default", flags->job.dims, 1,
+                   kMostPlanDims),
         dtype_flag("the type of the coordinates; f32 by default", [flags](DType dtype) { flags->job.dtype = dtype; }),
-        whole_flag("-k,--k", "K", "number of neighbours, up to 65536; 8 by default", flags->job.k, 0, kMostK),
+        whole_flag("-k,--k", "K", "number of neighbours, up to 65536; 8 by default", flags->job.k, 0, kMostPlanK),
         {"--queries", "N", "number of queries; by default the points themselves are the queries",
          [flags](const std::string& value) { flags->job.queries = parse_whole("--queries", value, 0, kMostCounted); }},
         engine_flag(flags->job.engine),
