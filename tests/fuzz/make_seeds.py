@@ -183,6 +183,15 @@ def seeds():
         b"0,2,4294967295,3\n1,2,3,-1\n.5,-0,5.,-1",
         b"3,0,50,1\n1e-400,49\n12345678901234567890.5,00\n1e308,7\n",
     ]
+    yield "pose_file", [
+        b"# pose\n1 0 0 1.5\n0 1 0 -2\n0 0 1 3e2\n0 0 0 1\n",
+        b"1,0,0,4;0,1,0,5;0,0,1,6",
+        b"1 0 2\n0 1 3\n0 0 1\n",
+        b'{"fitness": 0.5, "transformation": [[1,0,0,1],[0,1,0,2],[0,0,1,3],[0,0,0,1]]}',
+        b"[1, 0, 0, 1, 0, 1, 0, 2, 0, 0, 1, 3]",
+        npy("<f8", "(4, 4)", struct.pack("<16d", 1, 0, 0, 1, 0, 1, 0, 2, 0, 0, 1, 3, 0, 0, 0, 1)),
+        npy(">f4", "(3, 4)", struct.pack(">12f", 1, 0, 0, 1, 0, 1, 0, 2, 0, 0, 1, 3), True),
+    ]
     # A mode, a recipe for a small index, and changes to it; any bytes mean something.
     yield "index_file", [bytes((number * 61 + i * 37 + i * i) % 256 for i in range(64)) for number in range(64)]
     yield "text", [
