@@ -1,0 +1,141 @@
+// See downsample.hpp: checks what was asked for and lets the rule that was chosen decide.
+#include <kith/apps/downsample.hpp>
+
+#include "apps/clouds/farthest_points.hpp"
+#include "apps/clouds/key_groups.hpp"
+#include "apps/clouds/voxel_keys.hpp"
+#include "apps/clouds/voxel_sample.hpp"
+#include "apps/usable_rows.hpp"
+#include "runtime/memory_limit.hpp"
+#include "runtime/progress_meter.hpp"
+
+#include <kith/apps/dedupe.hpp>
+#include <kith/apps/take_rows.hpp>
+#include <kith/error.hpp>
+#include <kith/memory_limit.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+
+namespace kith::apps::inline v0 {
+namespace {
+
+/// Usable rows, keys, keys and rows by part, groups, places of first items, the map.
+constexpr std::uint64_t kSampleBytesPerPoint = 40;
+
+void check_sampling(PointView points, const DownsampleOptions& options) {
+  require_host_points(points, "downsample them");
+  if (int(options.voxel.has_value()) + int(options.farthest.has_value()) + int(options.distance.has_value()) != 1) {
+    throw UsageError("give one of a voxel size, a number of farthest points and a distance");
+  }
+  if (options.voxel && !(*options.voxel > 0 && std::isfinite(*options.voxel))) {
+    throw UsageError(fmt::format("the size of voxels must be above 0 and finite, not {}", *options.voxel));
+  }
+  if (options.distance && !(*options.distance >= 0)) {
+    throw UsageError(fmt::format("the distance must be at least 0, not {}", *options.distance));
+  }
+  if (options.farthest && !points.empty() && options.start >= points.rows()) {
+    throw UsageError(fmt::format("start: row {} of {} points was asked for", options.start, points.rows()));
+  }
+  if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
+}
+
+Downsampled by_voxels(PointView points, const std::vector<std::uint32_t>& rows, const DownsampleOptions& options) {
+  Downsampled result;
+  result.points = PointSet(points.dtype(), 0, points.dims());
+  if (rows.empty()) return result;
+  const KeyGroups groups = group_keys(voxel_keys(points, rows, *options.voxel, options.threads), options.threads);
+  sample_voxels(points, rows, groups, options, result);
+  if (options.want_map) {
+    result.map.assign(points.rows(), kLeftOut);
+    for (std::uint64_t i = 0; i < rows.size(); ++i) {
+      result.map[rows[groups.items[i]]] = groups.place[groups.slot_of[i]];
+    }
+  }
+  return result;
+}
+
+/// `counts` of a map.
+std::vector<std::uint32_t> entries_of(const std::vector<std::uint32_t>& map, std::uint64_t kept) {
+  std::vector<std::uint32_t> counts(kept);
+  for (const std::uint32_t place : map) {
+    if (place != kLeftOut) ++counts[place];
+  }
+  return counts;
+}
+
+Downsampled by_farthest(PointView points, const std::vector<std::uint32_t>& rows, const DownsampleOptions& options) {
+  Downsampled result;
+  const auto start = std::lower_bound(rows.begin(), rows.end(), options.start);
+  if (!rows.empty() && (start == rows.end() || *start != options.start)) {
+    throw UsageError(
+        fmt::format("start: row {} has NaN or infinity and is left out; start with another", options.start));
+  }
+  const std::uint64_t count = std::min<std::uint64_t>(*options.farthest, rows.size());
+  if (count > 0) {
+    const FarthestPoints found = farthest_points(points, rows, count, static_cast<std::uint64_t>(start - rows.begin()),
+                                                 options.threads, options.progress);
+    for (const std::uint32_t place : found.taken) result.rows.push_back(rows[place]);
+    if (options.want_map) {
+      result.map.assign(points.rows(), kLeftOut);
+      for (std::uint64_t i = 0; i < rows.size(); ++i) result.map[rows[i]] = found.nearest[i];
+    }
+  } else if (options.want_map) {
+    result.map.assign(points.rows(), kLeftOut);
+  }
+  result.points = take_rows(points, result.rows, options.threads);
+  return result;
+}
+
+Downsampled by_distance(PointView points, const DownsampleOptions& options) {
+  Deduped found = dedupe(points, {.tolerance = options.distance,
+                                  .skip_nonfinite = options.skip_nonfinite,
+                                  .want_map = options.want_map,
+                                  .threads = options.threads,
+                                  .progress = options.progress});
+  Downsampled result;
+  result.points = take_rows(points, found.kept, options.threads);
+  result.rows = std::move(found.kept);
+  result.map = std::move(found.map);
+  return result;
+}
+
+}  // namespace
+
+std::string_view name_of(VoxelKeep keep) {
+  constexpr std::string_view kNames[] = {"mean", "nearest", "first"};
+  return kNames[static_cast<std::size_t>(keep)];
+}
+
+VoxelKeep parse_voxel_keep(std::string_view text) {
+  for (const VoxelKeep keep : {VoxelKeep::mean, VoxelKeep::nearest, VoxelKeep::first}) {
+    if (text == name_of(keep)) return keep;
+  }
+  throw UsageError(fmt::format("unknown way to keep points of voxels \"{}\"; use mean, nearest or first", text));
+}
+
+Downsampled downsample(PointView points, const DownsampleOptions& options) {
+  check_sampling(points, options);
+  const runtime::Watched watched(&options.progress, "checking");
+  const std::uint64_t bytes = points.rows() * kSampleBytesPerPoint;
+  try {
+    runtime::require_allowed(bytes, "downsampling");
+    const MemoryLimit held(0, bytes);
+    const std::vector<std::uint32_t> rows =
+        usable_rows(points, {.skip = options.skip_nonfinite, .threads = options.threads});
+    Downsampled result = options.voxel      ? by_voxels(points, rows, options)
+                         : options.farthest ? by_farthest(points, rows, options)
+                                            : by_distance(points, options);
+    if (options.want_map && !options.voxel) result.counts = entries_of(result.map, result.rows.size());
+    result.skipped = points.rows() - rows.size();
+    return result;
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemory(
+        fmt::format("downsampling {} points needs about {} bytes; free some memory", points.rows(), bytes));
+  }
+}
+
+}  // namespace kith::apps::inline v0
