@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace kith::cli {
 namespace {
@@ -57,6 +58,7 @@ void KeptColumns::choose(const std::string& path, const ColumnFlags& flags, cons
     std::ranges::remove_copy_if(table_.coordinates, std::back_inserter(coordinates), is_other);
   }
   table_.coordinates = coordinates;
+  for (const std::uint32_t i : coordinates) coordinate_names_.push_back(table_.columns[i].name());
   convert_coordinates(table_, read.dtype);
   if (!flags.carry.empty()) {
     std::vector<std::uint32_t> kept = coordinates;
@@ -92,6 +94,56 @@ void KeptColumns::write(const std::string& path, std::span<const std::uint32_t> 
   io::WriteOptions with_names = options;
   with_names.columns = file_.columns;
   io::write_points(path, apps::take_rows(file_.view(), rows, threads).view(), with_names);
+}
+
+void KeptColumns::replace_coordinates(io::Table& table, const PointSet& coordinates) const {
+  for (std::uint32_t d = 0; d < coordinates.dims(); ++d) {
+    const bool is_there =
+        d < table.coordinates.size() &&
+        (table_.columns.empty() || table.columns[table.coordinates[d]].name() == coordinate_names_[d]);
+    if (!is_there) throw UsageError(fmt::format("--drop: coordinate {} is needed in the result", d + 1));
+    const auto fill = [&]<typename T>(T) {
+      io::Column& old = table.columns[table.coordinates[d]];
+      io::Column column(old.name(), io::column_type_of<T>(), coordinates.rows());
+      const std::span<T> values = column.values<T>();
+      for (std::uint64_t i = 0; i < coordinates.rows(); ++i) values[i] = coordinates.view().row<T>(i)[d];
+      old = std::move(column);
+    };
+    coordinates.dtype() == DType::f32 ? fill(float{}) : fill(double{});
+  }
+}
+
+const io::Column* KeptColumns::find_floats(std::string_view name) const {
+  const auto lower = [](std::string_view text) {
+    std::string result(text);
+    for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    return result;
+  };
+  for (std::uint32_t i = 0; i < table_.columns.size(); ++i) {
+    const io::Column& column = table_.columns[i];
+    const bool may_be = table_.format == io::Format::text ? !column.is_text() : io::is_float(column.type());
+    if (may_be && !table_.is_coordinate(i) && lower(column.name()) == name) return &column;
+  }
+  return nullptr;
+}
+
+void KeptColumns::write(const std::string& path, std::span<const std::uint32_t> rows, const NewColumns& fresh,
+                        const io::WriteOptions& options, const OutputFlags& output, int threads) const {
+  if (fresh.columns.empty() && fresh.coordinates == nullptr) return write(path, rows, options, output, threads);
+  if (fresh.columns.empty() && table_.columns.empty()) {
+    io::WriteOptions with_names = options;
+    with_names.columns = file_.columns;
+    return io::write_points(path, fresh.coordinates->view(), with_names);
+  }
+  io::Table table = table_.columns.empty()
+                        ? io::table_of(apps::take_rows(file_.view(), rows, threads).view(), file_.columns)
+                        : io::take_rows(table_, rows);
+  if (fresh.coordinates != nullptr) replace_coordinates(table, *fresh.coordinates);
+  for (const io::Column& column : fresh.columns) {
+    const auto same = std::ranges::find(table.columns, column.name(), &io::Column::name);
+    same == table.columns.end() ? table.columns.push_back(column) : static_cast<void>(*same = column);
+  }
+  write_table_output(path, table, options, output);
 }
 
 }  // namespace kith::cli

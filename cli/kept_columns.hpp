@@ -1,4 +1,4 @@
-// The columns of a file that dedupe passes on beside the coordinates: all of them, unless flags say otherwise.
+// The columns of a file that a command passes on beside the coordinates: all of them, unless flags say otherwise.
 #pragma once
 
 #include "output_flags.hpp"
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kith::cli {
@@ -18,6 +19,12 @@ struct ColumnFlags {
   std::string by;                  ///< the column of scores; empty: none
   std::vector<std::string> carry;  ///< only these beside the coordinates and the scores; empty: all
   std::vector<std::string> drop;   ///< but not these; "all": coordinates only
+};
+
+/// What a result has in place of columns of the file, or besides; one value per row that is written.
+struct NewColumns {
+  const PointSet* coordinates = nullptr;  ///< in place of those that were read
+  std::vector<io::Column> columns = {};   ///< in place of those of the same name, else behind all others
 };
 
 /// Points and, unless nothing else is wanted, the table that they are taken from.
@@ -33,12 +40,20 @@ class KeptColumns {
   /// Writes the rows of these numbers. Prints notes on what the format cannot hold.
   void write(const std::string& path, std::span<const std::uint32_t> rows, const io::WriteOptions& options,
              const OutputFlags& output, int threads) const;
+  /// The same with new columns.
+  void write(const std::string& path, std::span<const std::uint32_t> rows, const NewColumns& fresh,
+             const io::WriteOptions& options, const OutputFlags& output, int threads) const;
+  /// The first column of this name, in any case, that holds floating-point numbers (of a text file also whole ones) and
+  /// is no coordinate; null if there is none.
+  const io::Column* find_floats(std::string_view name) const;
 
  private:
   void choose(const std::string& path, const ColumnFlags& flags, const io::ReadOptions& read);
+  void replace_coordinates(io::Table& table, const PointSet& coordinates) const;
 
   io::PointFile file_;
-  io::Table table_;  // empty: there is nothing beside the coordinates, or it is not wanted
+  io::Table table_;                            // empty: there is nothing beside the coordinates, or it is not wanted
+  std::vector<std::string> coordinate_names_;  // in the table, one per dimension
 };
 
 }  // namespace kith::cli
