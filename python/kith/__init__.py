@@ -21,23 +21,31 @@ from ._build_plan import BuildPlan, plan
 from ._config import DeviceInfo, Profile, devices, memory_limit, profile, show_config, use_profile
 from ._cover_tree import CoverTree
 from ._dedupe import Deduped, dedupe
+from ._distance import CloudDistance, DirectedDistance, distance
+from ._downsample import Downsampled, downsample
 from ._files import PointFile, generate, read_points, write_points
 from ._index import Index
 from ._kith import __version__
 from ._lists import NeighborLists, PointLists
+from ._outliers import Outliers, outliers
 from ._sequence_files import SequenceFile, read_sequences
+from ._transform import read_pose, transform, write_pose
 from ._tree_export import InOrderTree, NodeTable, export_tree
 
 __all__ = [
     "BuildPlan",
+    "CloudDistance",
     "CoverTree",
     "DataConversionNote",
     "Deduped",
     "DeviceInfo",
+    "DirectedDistance",
+    "Downsampled",
     "InOrderTree",
     "Index",
     "NeighborLists",
     "NodeTable",
+    "Outliers",
     "PointFile",
     "PointLists",
     "Profile",
@@ -45,16 +53,22 @@ __all__ = [
     "__version__",
     "dedupe",
     "devices",
+    "distance",
+    "downsample",
     "export_tree",
     "generate",
     "memory_limit",
+    "outliers",
     "plan",
     "profile",
     "read_points",
+    "read_pose",
     "read_sequences",
     "show_config",
+    "transform",
     "use_profile",
     "write_points",
+    "write_pose",
 ]
 
 # Imported when first used: they need packages that not everybody has.

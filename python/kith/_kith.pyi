@@ -367,6 +367,63 @@ def dedupe_on_device(
     """The same for addresses on a GPU, 0 for none; `kept` and `map` are of uint32, one per point.
     How many are kept, and skipped."""
 
+def transform(
+    points: _Rows,
+    pose: Sequence[float],
+    *,
+    inverse: bool,
+    directions: bool,
+    skip_nonfinite: bool,
+    threads: int,
+    progress: _Progress,
+) -> _Distances:
+    """kith::apps::transform, or turn_directions; a pose is 16 numbers, row by row."""
+
+def downsample(
+    points: _Rows,
+    *,
+    voxel: float | None,
+    keep: str,
+    farthest: int | None,
+    start: int,
+    distance: float | None,
+    want_map: bool,
+    skip_nonfinite: bool,
+    threads: int,
+    progress: _Progress,
+) -> tuple[_Distances, _Int64, _Int64 | None, _Int64 | None, int]:
+    """kith::apps::downsample: points, rows, counts, map and skipped."""
+
+def outliers(
+    points: _Rows,
+    *,
+    neighbors: int | None,
+    ratio: float,
+    radius: float | None,
+    min_neighbors: int,
+    skip_nonfinite: bool,
+    device: str,
+    threads: int,
+    progress: _Progress,
+) -> dict[str, Any]:
+    """kith::apps::outliers; "values" are mean distances or counts."""
+
+def cloud_distance(
+    first: _Rows,
+    second: _Rows,
+    *,
+    symmetric: bool,
+    max_distance: float,
+    percentiles: Sequence[float],
+    skip_nonfinite: bool,
+    device: str,
+    threads: int,
+    progress: _Progress,
+) -> tuple[dict[str, Any], dict[str, Any] | None, float, float, float]:
+    """kith::apps::cloud_distance: forward, backward, chamfer, chamfer_squared and hausdorff."""
+
+def read_pose(path: str) -> list[float]: ...
+def write_pose(path: str, pose: Sequence[float]) -> None: ...
 def winning_classes(
     codes: _Int64,  # the class of each point, below `classes`
     classes: int,

@@ -13,6 +13,10 @@ NB_MODULE(_kith, module) {
   kith::python::bind_device_search(module);
   kith::python::bind_classify(module);
   kith::python::bind_dedupe(module);
+  kith::python::bind_transform(module);
+  kith::python::bind_downsample(module);
+  kith::python::bind_outliers(module);
+  kith::python::bind_distance(module);
   kith::python::bind_class_votes(module);
   kith::python::bind_point_files(module);
   kith::python::bind_bit_index(module);

@@ -208,6 +208,10 @@ def test_gpu_arrays_without_a_gpu_build(cloud, array):
         lambda: index.box(array, array),
         lambda: kith.dedupe(array),
         lambda: kith.dedupe(array, tolerance=1, device="cpu"),
+        lambda: kith.transform(array, np.eye(4)),
+        lambda: kith.downsample(array, voxel=1),
+        lambda: kith.outliers(array, neighbors=1),
+        lambda: kith.distance(cloud, array),
     ]
     for call in calls:
         with pytest.raises(RuntimeError, match=r"built without CUDA.*NumPy array"):
