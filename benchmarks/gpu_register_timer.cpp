@@ -62,6 +62,10 @@ void measure(const Case& what, Results& results) {
   options.method = what.method;
   options.max_iterations = what.iterations;
   options.max_distance = 0.1;
+  if (what.iterations != 64) {  // all of them, however small the steps
+    options.rotation_tolerance = 0;
+    options.translation_tolerance = 1e-300;
+  }
   options.stream = stream.get();
   const PointView from(source_there.data(), what.source, 3, Device::cuda());
   const PointView to(target_there.data(), what.target, 3, Device::cuda());

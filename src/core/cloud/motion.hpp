@@ -12,6 +12,12 @@ struct Frame {
   double target[3] = {};
 };
 
+/// Half way between two ends of a box, also if its side overflows.
+KITH_HOST_DEVICE inline double middle_of(double lower, double upper) {
+  const double side = upper - lower;
+  return side <= 1.7976931348623157e308 ? lower + side / 2 : lower / 2 + upper / 2;
+}
+
 /// x, a point of the source less its centre, is moved to scale * rotation * x + shift, less the centre of the target.
 struct Motion {
   double quaternion[4] = {1, 0, 0, 0};  ///< w, x, y, z; of length 1

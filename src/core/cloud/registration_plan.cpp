@@ -26,7 +26,7 @@ CloudExtent extent_of_box(const double* lower, const double* upper, std::uint32_
   double squares = 0;
   for (std::uint32_t d = 0; d < dims; ++d) {
     const double side = upper[d] - lower[d];
-    extent.centre[d] = lower[d] + side / 2;
+    extent.centre[d] = middle_of(lower[d], upper[d]);
     squares += side * side;
   }
   extent.diagonal = std::sqrt(squares);
@@ -35,7 +35,10 @@ CloudExtent extent_of_box(const double* lower, const double* upper, std::uint32_
 
 void add_sums(CloudExtent& extent, const double* sums, std::uint64_t points) {
   const auto count = static_cast<double>(points);
-  for (int d = 0; d < 3; ++d) extent.mean[d] = sums[d] / count;
+  for (int d = 0; d < 3; ++d) {
+    const double mean = sums[d] / count;
+    extent.mean[d] = std::isfinite(mean) ? mean : 0;
+  }
   extent.radius = std::sqrt(sums[3] / count);
 }
 

@@ -1,6 +1,7 @@
 // What a registration needs to know of clouds on a GPU: their boxes, their means, the planes of their points.
 #pragma once
 
+#include "core/cloud/motion.hpp"
 #include "core/cloud/neighborhood.hpp"
 #include "cuda/kd_tree/build/build_types.hpp"
 #include "cuda/primitives/intrinsics.cuh"
@@ -14,7 +15,7 @@ namespace kith::cuda {
 /// The box of rows: `box` holds the ordered keys of the lower corner, which begin with the largest, then of the upper
 /// one, which begin with 0.
 template <typename T, std::uint32_t kDims>
-__global__ void find_box(const T* rows, std::uint64_t row_stride, std::uint64_t count, OrderedKey<T>* box) {
+__global__ void find_box(const T* rows, std::uint64_t count, OrderedKey<T>* box) {
   const std::uint64_t step = std::uint64_t{blocks_in_grid()} * threads_per_block();
   OrderedKey<T> lower[kDims], upper[kDims];
 #pragma unroll
@@ -25,7 +26,7 @@ __global__ void find_box(const T* rows, std::uint64_t row_stride, std::uint64_t 
   for (std::uint64_t i = std::uint64_t{block_number()} * threads_per_block() + thread_number(); i < count; i += step) {
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) {
-      const OrderedKey<T> key = ordered_key(rows[i * row_stride + d]);
+      const OrderedKey<T> key = ordered_key(rows[i * kDims + d]);
       lower[d] = key < lower[d] ? key : lower[d];
       upper[d] = key > upper[d] ? key : upper[d];
     }
@@ -41,17 +42,20 @@ __global__ void find_box(const T* rows, std::uint64_t row_stride, std::uint64_t 
   }
 }
 
-/// A point less a centre, and its squared distance from it.
+/// A point less the middle of a box, and its squared distance from it.
 template <typename T, std::uint32_t kDims>
 struct PlaceTerms {
   const T* rows;
-  std::uint64_t row_stride;
-  double centre[3];
+  const OrderedKey<T>* box;  ///< as find_box leaves it
 
   __device__ void operator()(std::uint64_t i, core::Terms<4>& terms) const {
     double x[3] = {0, 0, 0};
 #pragma unroll
-    for (std::uint32_t d = 0; d < kDims; ++d) x[d] = static_cast<double>(rows[i * row_stride + d]) - centre[d];
+    for (std::uint32_t d = 0; d < kDims; ++d) {
+      const auto lower = static_cast<double>(value_of_key<T>(box[d]));
+      const auto upper = static_cast<double>(value_of_key<T>(box[kDims + d]));
+      x[d] = static_cast<double>(rows[i * kDims + d]) - core::middle_of(lower, upper);
+    }
     terms = {x[0], x[1], x[2], x[0] * x[0] + x[1] * x[1] + x[2] * x[2]};
   }
 };

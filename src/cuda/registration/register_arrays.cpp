@@ -1,5 +1,5 @@
-// See register_arrays.hpp. The trees, lists and planes of the clouds, then a kernel per stage; the host waits for the
-// boxes, for the sums over clouds, and for the end of each stage.
+// See register_arrays.hpp. Boxes and sums, trees, lists and planes of the clouds, then a kernel per stage. The host waits
+// for what it must know of the clouds, and for the end of each stage.
 #include "cuda/registration/register_arrays.hpp"
 
 #include "core/cloud/registration_plan.hpp"
@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -94,22 +95,41 @@ class ArrayRegistrar {
         target_(request.target, request.device, stream_, copying_) {}
 
   std::optional<apps::Registration> run() {
-    const std::optional<core::CloudExtent> source = box_of(source_);
-    const std::optional<core::CloudExtent> target = box_of(target_);
-    if (!source || !target) return std::nullopt;
-    prepare();
-    core::CloudExtent extents[2] = {*source, *target};
-    const double spacing = add_up(extents);
-    core::RegistrationPlan plan(options_, target_.dims(), extents[0], extents[1]);
+    try {
+      prepare();
+    } catch (const NonFinite&) {
+      return std::nullopt;
+    }
+    const std::optional<Known> known = look();
+    if (!known) return std::nullopt;
+    core::RegistrationPlan plan(options_, target_.dims(), known->source, known->target);
     const std::uint64_t step = core::first_step(source_.count(), options_);
-    if (step > 1) run_stage(plan, step, spacing, core::kFirstSlack);
-    run_stage(plan, 1, spacing, 1);
+    if (step > 1) run_stage(plan, step, known->spacing, core::kFirstSlack);
+    run_stage(plan, 1, known->spacing, 1);
     apps::Registration result = std::move(plan).finish();
     result.pairs = std::move(pairs_);
     return result;
   }
 
  private:
+  /// What the host must know before the first stage.
+  struct Known {
+    core::CloudExtent source, target;
+    double spacing = 0;  ///< the mean distance between neighbours of the target
+  };
+  /// The same as the GPU leaves it.
+  struct Facts {
+    OrderedKey<T> source_box[6], target_box[6];
+    double source_sums[4], target_sums[4];
+    double spacing;
+  };
+  /// What a stage leaves, records behind it.
+  struct StageFacts {
+    core::StageState state;
+    double total[core::TermPlaces<7>::kCount];
+    std::uint32_t counters[2];
+  };
+
   /// The caller's, or one of our own that begins after the work in the default stream.
   static Stream stream_of(const engine::RegistrationRequest& request) {
     if (request.options.stream != nullptr) {
@@ -120,43 +140,38 @@ class ArrayRegistrar {
     return own;
   }
 
-  std::optional<core::CloudExtent> box_of(const CloudRows<T>& rows) {
-    DeviceBuffer<OrderedKey<T>> keys(2 * rows.dims(), stream_);
-    find_box_on_device(rows.data(), rows.count(), rows.dims(), keys.data(), stream_);
-    OrderedKey<T> corners[6];
-    read(corners, keys.data(), 2 * rows.dims(), stream_);
-    stream_.synchronize();
-    double lower[3], upper[3];
-    for (std::uint32_t d = 0; d < rows.dims(); ++d) {
-      lower[d] = static_cast<double>(value_of_key<T>(corners[d]));
-      upper[d] = static_cast<double>(value_of_key<T>(corners[rows.dims() + d]));
-      if (!std::isfinite(lower[d]) || !std::isfinite(upper[d])) return std::nullopt;
-    }
-    return core::extent_of_box(lower, upper, rows.dims());
-  }
-
   DeviceTree<T> tree_of(const CloudRows<T>& rows) {
     const PointSource<T> source{.values = rows.data(), .row_stride = rows.dims(), .dim_stride = 1, .indices = nullptr};
     return build_device_tree(source, rows.count(), rows.dims(), engine::leaf_size_of(0, rows.dims()), false, stream_);
   }
 
-  /// Trees, lists and planes.
+  /// Boxes and sums, trees, lists and planes.
   void prepare() {
+    facts_ = DeviceBuffer<Facts>(1, stream_);
+    scratch_ = DeviceBuffer<double>(
+        total_scratch(std::max(source_.count(), target_.count()), core::TermPlaces<7>::kCount), stream_);
+    Facts* const facts = facts_.data();
+    describe(source_, facts->source_box, facts->source_sums);
+    describe(target_, facts->target_box, facts->target_sums);
     tree_ = tree_of(target_);
-    const std::uint32_t k = error_ == core::PairError::point ? 2 : options_.neighbors;
-    const OwnLists<T> lists(tree_, k, stream_);
-    scratch_ = DeviceBuffer<double>(total_scratch(std::max(source_.count(), target_.count()), 38), stream_);
-    totals_ = DeviceBuffer<double>(9, stream_);
+    const OwnLists<T> lists(tree_, error_ == core::PairError::point ? 2 : options_.neighbors, stream_);
     if (error_ != core::PairError::point) target_normals_ = planes_of(target_, lists);
     if (target_.count() > 1) {
       const core::SpacingSample sample = core::spacing_sample(target_.count());
       sum_values_on_device(lists.distances.data() + 1, sample.step * lists.k, sample.count, scratch_.data(),
-                           totals_.data() + 8, stream_);
+                           &facts->spacing, stream_);
+    } else {
+      check(cudaMemsetAsync(&facts->spacing, 0, sizeof(double), stream_.get()), "writing zeros");
     }
     if (error_ == core::PairError::gicp) {
       DeviceTree<T> tree = tree_of(source_);
       source_normals_ = planes_of(source_, OwnLists<T>(tree, options_.neighbors, stream_));
     }
+  }
+
+  void describe(const CloudRows<T>& rows, OrderedKey<T>* box, double* sums) {
+    find_box_on_device(rows.data(), rows.count(), rows.dims(), box, stream_);
+    sum_places_on_device(rows.data(), rows.count(), rows.dims(), box, scratch_.data(), sums, stream_);
   }
 
   DeviceBuffer<T> planes_of(const CloudRows<T>& rows, const OwnLists<T>& lists) {
@@ -166,35 +181,43 @@ class ArrayRegistrar {
     return normals;
   }
 
-  /// Completes the extents of source and target; returns the mean distance between neighbours of the target.
-  double add_up(core::CloudExtent (&extents)[2]) {
-    sum_places_on_device(source_.data(), source_.count(), source_.dims(), extents[0].centre, scratch_.data(),
-                         totals_.data(), stream_);
-    sum_places_on_device(target_.data(), target_.count(), target_.dims(), extents[1].centre, scratch_.data(),
-                         totals_.data() + 4, stream_);
-    double totals[9];
-    read(totals, totals_.data(), target_.count() > 1 ? 9 : 8, stream_);
+  /// Waits. Nothing if a coordinate is not finite.
+  std::optional<Known> look() {
+    Facts facts;
+    read(&facts, facts_.data(), 1, stream_);
     stream_.synchronize();
-    core::add_sums(extents[0], totals, source_.count());
-    core::add_sums(extents[1], totals + 4, target_.count());
-    if (target_.count() < 2) return 0;
-    return totals[8] / static_cast<double>(core::spacing_sample(target_.count()).count);
+    Known known;
+    if (!extent_of(facts.source_box, facts.source_sums, source_, known.source)) return std::nullopt;
+    if (!extent_of(facts.target_box, facts.target_sums, target_, known.target)) return std::nullopt;
+    known.spacing = facts.spacing / static_cast<double>(core::spacing_sample(target_.count()).count);
+    return known;
+  }
+  static bool extent_of(const OrderedKey<T>* box, const double* sums, const CloudRows<T>& rows,
+                        core::CloudExtent& extent) {
+    double lower[3], upper[3];
+    for (std::uint32_t d = 0; d < rows.dims(); ++d) {
+      lower[d] = static_cast<double>(value_of_key<T>(box[d]));
+      upper[d] = static_cast<double>(value_of_key<T>(box[rows.dims() + d]));
+      if (!std::isfinite(lower[d]) || !std::isfinite(upper[d])) return false;
+    }
+    extent = core::extent_of_box(lower, upper, rows.dims());
+    core::add_sums(extent, sums, rows.count());
+    return true;
   }
 
   void run_stage(core::RegistrationPlan& plan, std::uint64_t step, double spacing, double slack) {
     const std::uint64_t points = (source_.count() + step - 1) / step;
     const core::StepRule rule = plan.rule(points, spacing, slack);
-    core::StageState state = plan.start(rule);
-    const int terms = plan.unknowns() == 7 ? core::TermPlaces<7>::kCount : core::TermPlaces<6>::kCount;
-
-    DeviceBuffer<core::StageState> state_there(1, stream_);
-    DeviceBuffer<core::StepRecord> records_there(std::uint64_t{rule.max_iterations} + 1, stream_);
-    DeviceBuffer<std::uint32_t> matches(points, stream_), counters(2, stream_);
-    DeviceBuffer<double> total(static_cast<std::uint64_t>(terms), stream_);
-    check(cudaMemcpyAsync(state_there.data(), &state, sizeof state, cudaMemcpyHostToDevice, stream_.get()),
+    StageFacts facts{};
+    facts.state = plan.start(rule);
+    const std::uint64_t record_bytes = (std::uint64_t{rule.max_iterations} + 1) * sizeof(core::StepRecord);
+    DeviceBuffer<std::byte> there(sizeof facts + record_bytes, stream_);
+    DeviceBuffer<std::uint32_t> matches(points, stream_);
+    check(cudaMemcpyAsync(there.data(), &facts, sizeof facts, cudaMemcpyHostToDevice, stream_.get()),
           "copying to the GPU");
+    check(cudaMemsetAsync(there.data() + sizeof facts, 0, record_bytes, stream_.get()), "writing zeros");
     check(cudaMemsetAsync(matches.data(), 0xff, matches.bytes(), stream_.get()), "writing matches");
-    check(cudaMemsetAsync(counters.data(), 0, counters.bytes(), stream_.get()), "writing zeros");
+    auto* const facts_there = reinterpret_cast<StageFacts*>(there.data());
     RefineTask<T> task;
     task.tree = SearchTree<T>(tree_.arrays(), tree_.shape);
     task.target = target_.data();
@@ -205,26 +228,27 @@ class ArrayRegistrar {
     task.points = points;
     task.frame = plan.frame();
     task.rule = rule;
-    task.state = state_there.data();
-    task.records = records_there.data();
+    task.state = &facts_there->state;
+    task.records = reinterpret_cast<core::StepRecord*>(there.data() + sizeof facts);
     task.matches = matches.data();
     task.sums = scratch_.data();
-    task.total = total.data();
-    task.counters = counters.data();
+    task.total = facts_there->total;
+    task.counters = facts_there->counters;
     refine_on_device(task, plan.unknowns(), stream_);
 
-    std::vector<core::StepRecord> records(records_there.size());
-    std::vector<double> sums(total.size());
-    read(&state, state_there.data(), 1, stream_);
-    stream_.synchronize();
-    const bool has_few = state.end == core::StageEnd::few_pairs;
-    records.resize(state.iteration + (has_few ? 1 : 0));
-    read(records.data(), records_there.data(), records.size(), stream_);
-    read(sums.data(), total.data(), sums.size(), stream_);
+    std::vector<std::byte> left(there.size());
     std::vector<std::uint32_t> found(step == 1 && options_.want_pairs ? points : 0);
-    read(found.data(), matches.data(), found.size(), stream_);
+    read(left.data(), there.data(), left.size(), stream_);
+    if (!found.empty()) read(found.data(), matches.data(), found.size(), stream_);
     stream_.synchronize();
-    plan.take(state, records, sums, points);
+    std::memcpy(&facts, left.data(), sizeof facts);
+    const bool has_moved =
+        facts.state.end == core::StageEnd::converged || facts.state.end == core::StageEnd::iterations;
+    std::vector<core::StepRecord> records(facts.state.iteration + (has_moved ? 0 : 1));
+    if (!records.empty()) {
+      std::memcpy(records.data(), left.data() + sizeof facts, records.size() * sizeof(core::StepRecord));
+    }
+    plan.take(facts.state, records, facts.total, points);
     for (std::uint32_t i = 0; i < found.size(); ++i) {
       if (found[i] != kNoPoint) pairs_.push_back({i, found[i]});
     }
@@ -238,7 +262,8 @@ class ArrayRegistrar {
   CloudRows<T> target_;
   DeviceTree<T> tree_;  ///< of the target
   DeviceBuffer<T> target_normals_, source_normals_;
-  DeviceBuffer<double> scratch_, totals_;
+  DeviceBuffer<Facts> facts_;
+  DeviceBuffer<double> scratch_;
   std::vector<apps::RegisteredPair> pairs_;
 };
 

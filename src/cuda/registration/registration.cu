@@ -86,16 +86,16 @@ void find_box_on_device(const T* rows, std::uint64_t count, std::uint32_t dims, 
   check(cudaMemsetAsync(box, 0xff, dims * sizeof(OrderedKey<T>), stream.get()), "writing a box");
   check(cudaMemsetAsync(box + dims, 0, dims * sizeof(OrderedKey<T>), stream.get()), "writing a box");
   launch(dims == 2 ? find_box<T, 2> : find_box<T, 3>, std::min(blocks_for(count, kThreads), kMostBlocks), kThreads, 0,
-         false, stream, rows, std::uint64_t{dims}, count, box);
+         false, stream, rows, count, box);
 }
 
 template <typename T>
-void sum_places_on_device(const T* rows, std::uint64_t count, std::uint32_t dims, const double* centre, double* scratch,
-                          double* sum, const Stream& stream) {
+void sum_places_on_device(const T* rows, std::uint64_t count, std::uint32_t dims, const OrderedKey<T>* box,
+                          double* scratch, double* sum, const Stream& stream) {
   if (dims == 2) {
-    total<4>(PlaceTerms<T, 2>{rows, 2, {centre[0], centre[1], 0}}, count, scratch, sum, stream);
+    total<4>(PlaceTerms<T, 2>{rows, box}, count, scratch, sum, stream);
   } else {
-    total<4>(PlaceTerms<T, 3>{rows, 3, {centre[0], centre[1], centre[2]}}, count, scratch, sum, stream);
+    total<4>(PlaceTerms<T, 3>{rows, box}, count, scratch, sum, stream);
   }
 }
 
@@ -110,7 +110,7 @@ void sum_values_on_device(const T* values, std::uint64_t step, std::uint64_t cou
   template void fit_planes_on_device(const T*, std::uint64_t, std::uint32_t, const std::uint32_t*, std::uint32_t, T*, \
                                      T*, const Stream&);                                                              \
   template void find_box_on_device(const T*, std::uint64_t, std::uint32_t, OrderedKey<T>*, const Stream&);            \
-  template void sum_places_on_device(const T*, std::uint64_t, std::uint32_t, const double*, double*, double*,         \
+  template void sum_places_on_device(const T*, std::uint64_t, std::uint32_t, const OrderedKey<T>*, double*, double*,  \
                                      const Stream&);                                                                  \
   template void sum_values_on_device(const T*, std::uint64_t, std::uint64_t, double*, double*, const Stream&);
 KITH_INSTANTIATE(float)

@@ -23,10 +23,11 @@ template <typename T>
 void find_box_on_device(const T* rows, std::uint64_t count, std::uint32_t dims, OrderedKey<T>* box,
                         const Stream& stream);
 
-/// The sums of coordinates less a centre and of their squares: 4 numbers. `scratch` has total_scratch(count, 4).
+/// The sums of coordinates less the middle of their box and of their squares: 4 numbers. `scratch` has
+/// total_scratch(count, 4).
 template <typename T>
-void sum_places_on_device(const T* rows, std::uint64_t count, std::uint32_t dims, const double* centre, double* scratch,
-                          double* total, const Stream& stream);
+void sum_places_on_device(const T* rows, std::uint64_t count, std::uint32_t dims, const OrderedKey<T>* box,
+                          double* scratch, double* total, const Stream& stream);
 
 /// The sum of every `step`-th value. `scratch` has total_scratch(count, 1).
 template <typename T>
