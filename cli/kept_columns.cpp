@@ -113,16 +113,16 @@ void KeptColumns::replace_coordinates(io::Table& table, const PointSet& coordina
   }
 }
 
-const io::Column* KeptColumns::find_floats(std::string_view name) const {
+const io::Column* KeptColumns::find_numbers(std::string_view name) const {
   const auto lower = [](std::string_view text) {
     std::string result(text);
     for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     return result;
   };
-  for (std::uint32_t i = 0; i < table_.columns.size(); ++i) {
-    const io::Column& column = table_.columns[i];
-    const bool may_be = table_.format == io::Format::text ? !column.is_text() : io::is_float(column.type());
-    if (may_be && !table_.is_coordinate(i) && lower(column.name()) == name) return &column;
+  for (const io::Column& column : table_.columns) {
+    if (column.is_text() || lower(column.name()) != name) continue;
+    // By name: columns that --carry names count as part of the matrix, too.
+    if (std::ranges::find(coordinate_names_, column.name()) == coordinate_names_.end()) return &column;
   }
   return nullptr;
 }

@@ -43,9 +43,8 @@ class KeptColumns {
   /// The same with new columns.
   void write(const std::string& path, std::span<const std::uint32_t> rows, const NewColumns& fresh,
              const io::WriteOptions& options, const OutputFlags& output, int threads) const;
-  /// The first column of this name, in any case, that holds floating-point numbers (of a text file also whole ones) and
-  /// is no coordinate; null if there is none.
-  const io::Column* find_floats(std::string_view name) const;
+  /// The first column of this name, in any case, that holds numbers and is no coordinate; null if there is none.
+  const io::Column* find_numbers(std::string_view name) const;
 
  private:
   void choose(const std::string& path, const ColumnFlags& flags, const io::ReadOptions& read);

@@ -88,7 +88,7 @@ std::vector<io::Column> turned_normals(const KeptColumns& columns, const apps::P
   std::vector<io::Column> turned;
   for (const std::string prefix : {"n", "normal_"}) {
     std::vector<const io::Column*> found;
-    for (std::uint32_t d = 0; d < dims; ++d) found.push_back(columns.find_floats(prefix + "xyz"[d]));
+    for (std::uint32_t d = 0; d < dims; ++d) found.push_back(columns.find_numbers(prefix + "xyz"[d]));
     if (std::ranges::find(found, nullptr) != found.end()) continue;
     const std::uint64_t rows = columns.file().points.rows();
     PointSet normals(DType::f64, rows, dims);

@@ -49,6 +49,13 @@ TEST_F(TransformCommand, OtherColumnsStayAndNormalsTurn) {
   EXPECT_EQ(transform("n.csv", fewer).out, "x,y,z,score\n8,21,33,35.50\n5,24,36,2\n");
   write("m.csv", "x,y,z,Normal_X,normal_y,normal_z\n1,2,3,0,1,0\n4,5,6,nan,0,0\n");
   EXPECT_EQ(transform("m.csv", flags).out, "x,y,z,Normal_X,normal_y,normal_z\n8,21,33,-1,0,0\n5,24,36,nan,nan,nan\n");
+  std::vector<std::string> carried = flags;
+  carried.insert(carried.end(), {"--carry", "nx,ny,nz"});
+  EXPECT_EQ(transform("n.csv", carried).out, "x,y,z,nx,ny,nz\n8,21,33,0,1,0\n5,24,36,0,0,1\n");
+  // A column of whole numbers is of an integer type in PLY.
+  ASSERT_EQ(run_kith({"convert", path("n.csv"), path("n.ply"), "--drop", "name", "-q"}).code, 0);
+  EXPECT_EQ(transform("n.ply", {"--pose", path("quarter.txt"), "--drop", "score", "-q"}).out,
+            "x,y,z,nx,ny,nz\n8,21,33,0,1,0\n5,24,36,0,0,1\n");
   EXPECT_EQ(transform("p.csv", {"--columns", "y,x,z", "--translate", "1,0,0", "-q"}).out, "y,x,z\n3,1,3\n6,4,6\n");
 }
 
