@@ -24,7 +24,14 @@ namespace kith::apps::inline v0 {
 namespace {
 
 /// Usable rows, keys, keys and rows by part, groups, places of first items, the map.
-constexpr std::uint64_t kSampleBytesPerPoint = 40;
+constexpr std::uint64_t kVoxelBytesPerPoint = 40;
+/// Usable rows, order and its reverse, the nearest of each, the map; boxes. Coordinates and distances come on top.
+constexpr std::uint64_t kFarthestBytesPerPoint = 24;
+
+std::uint64_t sampling_bytes(PointView points, const DownsampleOptions& options) {
+  if (!options.farthest) return points.rows() * kVoxelBytesPerPoint;
+  return points.rows() * (kFarthestBytesPerPoint + (std::uint64_t{points.dims()} + 1) * size_of(points.dtype()));
+}
 
 void check_sampling(PointView points, const DownsampleOptions& options) {
   require_host_points(points, "downsample them");
@@ -120,7 +127,7 @@ VoxelKeep parse_voxel_keep(std::string_view text) {
 Downsampled downsample(PointView points, const DownsampleOptions& options) {
   check_sampling(points, options);
   const runtime::Watched watched(&options.progress, "checking");
-  const std::uint64_t bytes = points.rows() * kSampleBytesPerPoint;
+  const std::uint64_t bytes = sampling_bytes(points, options);
   try {
     runtime::require_allowed(bytes, "downsampling");
     const MemoryLimit held(0, bytes);
