@@ -20,14 +20,16 @@ struct CleanCloud {
   std::vector<std::uint32_t> rows;  ///< the number of each of the points; empty if none was left out
 };
 
-/// Throws UsageError unless the points have 2 or 3 dims, BadData on NaN or infinity that are not to be left out.
-inline CleanCloud clean_cloud(PointView points, bool skip_nonfinite, int threads, std::string_view purpose) {
+/// Throws UsageError unless the points have 2 or 3 dims, BadData on NaN or infinity that are not to be left out;
+/// messages call the points `array`.
+inline CleanCloud clean_cloud(PointView points, bool skip_nonfinite, int threads, std::string_view purpose,
+                              const char* array = "points") {
   require_host_points(points, purpose);
   if (points.dims() != 2 && points.dims() != 3) {
     throw UsageError(fmt::format("{} dims, but 2 or 3 are needed to {}", points.dims(), purpose));
   }
   CleanCloud cloud;
-  cloud.rows = usable_rows(points, {.skip = skip_nonfinite, .threads = threads});
+  cloud.rows = usable_rows(points, {.skip = skip_nonfinite, .threads = threads, .array = array});
   cloud.points = take_rows(points, cloud.rows, threads);
   if (cloud.rows.size() == points.rows()) cloud.rows.clear();
   return cloud;

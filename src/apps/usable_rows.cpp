@@ -37,13 +37,13 @@ bool is_usable(PointView points, const RowDemands& demands, std::uint64_t row) {
   for (std::uint32_t d = 0; d < points.dims(); ++d) {
     const double value = points.at(row, d);
     if (std::isfinite(value)) continue;
-    throw BadRow("points", row, d, fmt::format("is {}; {}", std::isnan(value) ? "NaN" : "infinity", others));
+    throw BadRow(demands.array, row, d, fmt::format("is {}; {}", std::isnan(value) ? "NaN" : "infinity", others));
   }
   if (!demands.scores.empty() && std::isnan(demands.scores[row])) {
     throw BadData(
         fmt::format("scores: row {} (counted from 0) is NaN; {}; remove them or skip non-finite rows", row, others));
   }
-  throw BadRow("points", row, std::nullopt,
+  throw BadRow(demands.array, row, std::nullopt,
                fmt::format("has no direction (its length is zero or overflows), which the metric needs; {}", others));
 }
 

@@ -18,6 +18,7 @@ struct RowDemands {
   std::span<const double> scores = {};  ///< one per row, none of them NaN; empty: no scores
   bool skip = false;                    ///< leave such rows out instead of throwing
   int threads = 0;
+  const char* array = "points";  ///< what messages call them
 };
 
 /// Throws UsageError unless the points are in host memory and not more than row numbers can tell apart. `purpose` is

@@ -25,7 +25,8 @@ Device device_of(PointView source, PointView target, const RegistrationOptions& 
 }  // namespace
 
 Registration register_on_device(PointView source, PointView target, const DeviceRegistrationOptions& options) {
-  core::check_registration(source, target, options);
+  core::check_clouds(source, target.dims(), target.dtype());
+  core::check_registration(target.dims(), options);
   const Device device = device_of(source, target, options);
   if (device.kind() != Device::Kind::cuda) {
     throw UsageError("clouds in host memory: name the GPU to work on in the options (Device::cuda)");

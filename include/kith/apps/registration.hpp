@@ -88,8 +88,9 @@ struct RegistrationOptions {
 };
 
 /// How a registration ended. `iterations`: before it converged. `few_pairs`: fewer pairs than unknowns, the pose is the
-/// last one that had enough.
-enum class RegistrationEnd : std::uint8_t { converged, iterations, few_pairs };
+/// last one that had enough. `undetermined`: the pairs say nothing about any direction (points without normals by
+/// `plane`, weights that are all 0), or squared distances overflow; the pose is the last one.
+enum class RegistrationEnd : std::uint8_t { converged, iterations, few_pairs, undetermined };
 
 /// In a few words for people.
 KITH_EXPORT std::string_view explain(RegistrationEnd end);
@@ -112,8 +113,8 @@ struct WeakDirection {
   /// the centre; `relative` is the share of the largest.
   double eigenvalue = 0;
   double relative = 0;
-  std::array<double, 3> turn = {};
-  std::array<double, 3> shift = {};
+  std::array<double, 3> turn = {};   ///< along the axis of the turn, about Registration::centre
+  std::array<double, 3> shift = {};  ///< turn and shift together have length 1
 };
 
 /// A point of the source and the nearest one of the target.
@@ -138,9 +139,12 @@ struct Registration {
   /// 6 x 6, row by row: a turn about x, y, z, then a shift along them, of the source after the motion, about `centre`.
   std::array<double, 36> information = {};
   std::array<double, 3> centre = {};
-  /// Directions whose eigenvalue is below a thousandth of the largest, weakest first.
+  /// Directions whose eigenvalue is below a thousandth of the largest, weakest first: those of `information`, for gicp
+  /// those of the distances along the target's normals. By `point` clouds hold each other in every direction.
   std::vector<WeakDirection> weak;
-  std::vector<RegisteredPair> pairs;  ///< if wanted; numbers are those of the points of the last stage
+  /// If wanted, by the number of the source. Numbers are those of the points as given; after a last stage with voxels,
+  /// those of the voxels.
+  std::vector<RegisteredPair> pairs;
   std::uint64_t skipped_source = 0;
   std::uint64_t skipped_target = 0;
 };
@@ -169,5 +173,32 @@ struct DeviceRegistrationOptions : RegistrationOptions {
 /// Throws as register_clouds; UsageError if an array is not there, DeviceError.
 KITH_EXPORT Registration register_on_device(PointView source, PointView target,
                                             const DeviceRegistrationOptions& options = {});
+
+/// A target that is prepared once and registered with any number of sources, as a model or map is. Copies share it;
+/// every call is thread-safe.
+class KITH_EXPORT RegistrationTarget {
+ public:
+  /// Copies the points, builds their index and, unless the method is `point`, computes their normals. Of the options
+  /// method, voxels, neighbors, skip_nonfinite, device, threads and progress count. Throws as `register_clouds`.
+  explicit RegistrationTarget(PointView target, const RegistrationOptions& options = {});
+
+  /// What `register_clouds` returns for the same clouds and options, byte by byte. Options that need other normals or
+  /// voxels than those prepared add them, once. `skip_nonfinite` is about the source here.
+  Registration align(PointView source, const RegistrationOptions& options = {}) const;
+
+  std::uint64_t rows() const;
+  std::uint32_t dims() const;
+  DType dtype() const;
+
+ private:
+  friend KITH_EXPORT Registration register_clouds(PointView, PointView, const RegistrationOptions&);
+  struct Prepared;
+  template <typename T>
+  struct PreparedAs;
+
+  RegistrationTarget(PointView target, const RegistrationOptions& options, std::uint64_t queries);
+
+  std::shared_ptr<const Prepared> prepared_;
+};
 
 }  // namespace kith::apps::inline v0

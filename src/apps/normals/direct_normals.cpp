@@ -107,7 +107,7 @@ Forest spanning_forest(std::uint64_t points, const std::vector<Edge>& edges) {
 
 template <typename T>
 void turn_round(T* normal, std::uint32_t dims) {
-  for (std::uint32_t d = 0; d < dims; ++d) normal[d] = -normal[d];
+  for (std::uint32_t d = 0; d < dims; ++d) normal[d] = T{0} - normal[d];  // never -0
 }
 
 /// The points by descending last coordinate, then by number: the first of a part is where its normals begin.

@@ -34,11 +34,12 @@ template <typename T>
 bool NearestMatches<T>::find_among_few(std::uint64_t point, double reach) {
   // Distances are rounded, also those that the index compares: a few units in the last place either way.
   constexpr double kSlack = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());
-  // Below this, squares of distances are not normal numbers, and different ones may compare equal.
+  // Below and above these, squares of distances are not normal numbers, and different ones may compare equal.
   const double tiny = std::sqrt(static_cast<double>(std::numeric_limits<T>::min()));
+  const double huge = std::sqrt(static_cast<double>(std::numeric_limits<T>::max())) / 2;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const Known& known = known_[point];
-  if (known.others < 0) return false;
+  if (known.others < 0) return false;  // never searched for
   const T* moved = moved_.data() + point * dims_;
   const auto squared_to = [&](const T* place) {
     double squared = 0;
@@ -49,7 +50,7 @@ bool NearestMatches<T>::find_among_few(std::uint64_t point, double reach) {
     return squared;
   };
   const double walked = std::sqrt(squared_to(place_.data() + point * dims_));
-  const double others = (static_cast<double>(known.others) - walked) * (1 - kSlack);
+  const double others = static_cast<double>(known.others) * (1 - kSlack) - walked * (1 + kSlack);
   double nearest = kInfinity, second = kInfinity;
   std::uint32_t match = kNoMatch;
   for (const std::uint32_t candidate : known.few) {
@@ -69,7 +70,7 @@ bool NearestMatches<T>::find_among_few(std::uint64_t point, double reach) {
   }
   const double distance = std::sqrt(nearest) * (1 + kSlack);
   matches_[point] = match;
-  return distance > tiny && distance < others && distance < std::sqrt(second) * (1 - kSlack);
+  return distance > tiny && distance < huge && distance < others && distance < std::sqrt(second) * (1 - kSlack);
 }
 
 template <typename T>
@@ -104,8 +105,10 @@ void NearestMatches<T>::search(double reach) {
   options.threads = threads_;
   index_.knn(PointView(queries_.data(), open_.size(), dims_), kFew, std::span(found_), std::span(distances_), options);
   const auto missing = static_cast<std::uint32_t>(index_.size());
-  // What was not found is farther than the search looked, but for how that rounds.
-  const T beyond = static_cast<T>(std::min(farthest * (1 - 1e-5), static_cast<double>(std::numeric_limits<T>::max())));
+  // What was not found is farther than the search looked, but for how that rounds; squares that overflow are found
+  // nowhere.
+  const double most = std::sqrt(static_cast<double>(std::numeric_limits<T>::max()));
+  const T beyond = static_cast<T>(std::min(farthest, most) * (1 - 1e-5));
   for_each_row(open_.size(), {.threads = threads_}, [&](std::uint64_t q) {
     const std::uint64_t point = open_[q];
     Known& known = known_[point];
@@ -115,6 +118,7 @@ void NearestMatches<T>::search(double reach) {
       known.few[j] = found == missing ? kNoMatch : found;
       if (found == missing) known.others = beyond;
     }
+    known.others = std::min(known.others, static_cast<T>(most * (1 - 1e-5)));
     matches_[point] = known.few[0];
     std::copy_n(queries_.data() + q * dims_, dims_, place_.data() + point * dims_);
   });

@@ -34,15 +34,23 @@ class Refiner {
     result.state = start;
     while (result.state.end == core::StageEnd::none) {
       choose_pairs(result.state);
-      const Sums sums = add_up(result.state.motion);
+      const Sums sums = add_up(result.state.motion, rule_.pair);
       result.records.emplace_back();
       core::advance<Unknowns>(rule_, sums.data(), result.state, result.records.back());
       meter.report(result.state.iteration);
       runtime::look_for_stop();
     }
-    if (result.state.end != core::StageEnd::few_pairs) choose_pairs(result.state);
-    const Sums sums = add_up(result.state.motion);
+    const bool has_moved =
+        result.state.end == core::StageEnd::converged || result.state.end == core::StageEnd::iterations;
+    if (has_moved) choose_pairs(result.state);
+    const Sums sums = add_up(result.state.motion, rule_.pair);
     result.sums.assign(sums.begin(), sums.end());
+    if (rule_.pair.error == core::PairError::gicp) {
+      core::PairRule along_normals = rule_.pair;
+      along_normals.error = core::PairError::plane;
+      const Sums surfaces = add_up(result.state.motion, along_normals);
+      result.surfaces.assign(surfaces.begin(), surfaces.end());
+    }
     if (choice_.want_pairs) {
       for (std::uint64_t i = 0; i < squared_.size(); ++i) {
         if (is_pair(i)) result.pairs.push_back({static_cast<std::uint32_t>(i), matches_.match(i)});
@@ -126,12 +134,12 @@ class Refiner {
     });
   }
 
-  Sums add_up(const core::Motion& motion) {
+  Sums add_up(const core::Motion& motion, const core::PairRule& pair) {
     const std::uint32_t dims = stage_.dims();
     constexpr double kNowhere[3] = {};
     std::span<const T> source_normals, target_normals;
-    if (rule_.pair.error == core::PairError::gicp) source_normals = stage_.source_normals.template values<T>();
-    if (rule_.pair.error != core::PairError::point) target_normals = stage_.target_normals->template values<T>();
+    if (pair.error == core::PairError::gicp) source_normals = stage_.source_normals.template values<T>();
+    if (pair.error != core::PairError::point) target_normals = stage_.target_normals->template values<T>();
     return ordered_total<core::TermPlaces<Unknowns>::kCount>(
         squared_.size(), {.threads = threads_}, [&](std::uint64_t i, Sums& terms) {
           if (!is_pair(i)) return;
@@ -145,7 +153,7 @@ class Refiner {
             core::rotate(motion.rotation, normal, source_normal);
           }
           if (!target_normals.empty()) load_row(target_normals, dims, match, kNowhere, target_normal);
-          core::pair_terms<Unknowns>(rule_.pair, moved, to, source_normal, target_normal, terms);
+          core::pair_terms<Unknowns>(pair, moved, to, source_normal, target_normal, terms);
         });
   }
 

@@ -16,6 +16,9 @@ struct Refined {
   std::vector<core::StepRecord> records;
   /// At the last pose: sums over its pairs, with six unknowns or, if the scale is looked for, seven.
   std::vector<double> sums;
+  /// For gicp the same with the distances along the target's normals alone: that of gicp itself lets every direction
+  /// seem as firm as the thickness of the surfaces. Else empty.
+  std::vector<double> surfaces;
   std::vector<RegisteredPair> pairs;  ///< if wanted
 };
 

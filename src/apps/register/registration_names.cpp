@@ -44,6 +44,8 @@ std::string_view explain(RegistrationEnd end) {
       return "the iterations were used up before it converged";
     case RegistrationEnd::few_pairs:
       return "too few points have a match within the largest distance";
+    case RegistrationEnd::undetermined:
+      return "the matches determine no motion: surfaces or weights are missing, or sums overflow";
   }
   return "";
 }

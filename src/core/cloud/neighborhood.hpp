@@ -42,8 +42,9 @@ class Neighborhood {
   double products_[D][D] = {};
 };
 
-/// A normal of length 1 whose sign is that of SymmetricEigen, or 0 if all points are in one place or there are fewer
-/// than D of them; the share of the least eigenvalue in the sum of all (0 on a plane, 1/D where points spread alike).
+/// A normal of length 1 whose sign is that of SymmetricEigen, or 0 if all points are in one place, their squared
+/// distances overflow, or there are fewer than D of them; the share of the least eigenvalue in the sum of all (0 on a
+/// plane, 1/D where points spread alike).
 template <int D>
 struct FittedPlane {
   double normal[D];
@@ -100,18 +101,19 @@ KITH_HOST_DEVICE FittedPlane<D> fitted_plane(const Neighborhood<D>& points) {
   points.covariance(covariance);
   double sum = 0;
   for (int d = 0; d < D; ++d) sum += covariance[d][d];
-  if (!(sum > 0)) return plane;
+  if (!(sum > 0 && sum < 1e300)) return plane;
   for (int d = 0; d < D; ++d) {
     for (int e = 0; e < D; ++e) covariance[d][e] = covariance[d][e] / sum;
   }
   if constexpr (D == 3) {
     if (least_axis(covariance, plane.curvature, plane.normal)) {
       make_largest_positive(plane.normal);
+      for (int d = 0; d < D; ++d) plane.normal[d] += 0.0;  // -0 becomes +0
       return plane;
     }
   }
   const SymmetricEigen<D> axes = symmetric_eigen(covariance);
-  for (int d = 0; d < D; ++d) plane.normal[d] = axes.vectors[0][d];
+  for (int d = 0; d < D; ++d) plane.normal[d] = axes.vectors[0][d] + 0.0;
   plane.curvature = larger(axes.values[0], 0.0);
   return plane;
 }

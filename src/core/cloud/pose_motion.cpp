@@ -31,7 +31,7 @@ void set_quaternion(const double (&r)[3][3], double (&q)[4]) {
 
 }  // namespace
 
-Motion motion_of(const apps::Pose& pose, const Frame& frame) {
+Motion motion_of(const apps::Pose& pose, const Frame& frame, std::uint32_t dims) {
   constexpr double kTolerance = 1e-3;
   if (!std::all_of(pose.matrix.begin(), pose.matrix.end(), [](double x) { return std::isfinite(x); })) {
     throw UsageError("the initial pose holds NaN or infinity");
@@ -42,6 +42,13 @@ Motion motion_of(const apps::Pose& pose, const Frame& frame) {
   double r[3][3];
   for (std::uint32_t i = 0; i < 3; ++i) {
     for (std::uint32_t j = 0; j < 3; ++j) r[i][j] = pose(i, j);
+  }
+  if (dims == 2) {
+    if (r[0][2] != 0 || r[1][2] != 0 || r[2][0] != 0 || r[2][1] != 0 || r[2][2] != 1 || pose(2, 3) != 0) {
+      throw UsageError(
+          "the initial pose moves z, but the clouds have 2 dims: its third row and column must be 0 0 1 0");
+    }
+    r[2][2] = std::sqrt(r[0][0] * r[0][0] + r[1][0] * r[1][0]);  // the scale, as in the plane
   }
   const double determinant = r[0][0] * (r[1][1] * r[2][2] - r[1][2] * r[2][1]) -
                              r[0][1] * (r[1][0] * r[2][2] - r[1][2] * r[2][0]) +
@@ -72,13 +79,18 @@ Motion motion_of(const apps::Pose& pose, const Frame& frame) {
   return motion;
 }
 
-apps::Pose pose_of(const Motion& motion, const Frame& frame) {
+apps::Pose pose_of(const Motion& motion, const Frame& frame, std::uint32_t dims) {
   apps::Pose pose;
   double turned[3];
   rotate(motion.rotation, frame.source, turned);
   for (std::uint32_t i = 0; i < 3; ++i) {
     for (std::uint32_t j = 0; j < 3; ++j) pose(i, j) = motion.scale * motion.rotation[i * 3 + j];
     pose(i, 3) = frame.target[i] + (motion.shift[i] - motion.scale * turned[i]);
+  }
+  if (dims == 2) {
+    for (std::uint32_t i = 0; i < 3; ++i) pose(2, i) = pose(i, 2) = 0;
+    pose(2, 2) = 1;
+    pose(2, 3) = 0;
   }
   return pose;
 }

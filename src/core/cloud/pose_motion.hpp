@@ -5,11 +5,15 @@
 
 #include <kith/apps/pose.hpp>
 
+#include <cstdint>
+
 namespace kith::core {
 
-/// Throws UsageError unless the pose is finite, a rotation (to about 1e-3) times a positive scale, and a shift.
-Motion motion_of(const apps::Pose& pose, const Frame& frame);
+/// Throws UsageError unless the pose is finite, a rotation (to about 1e-3) times a positive scale, and a shift; in 2
+/// dims it must leave z alone.
+Motion motion_of(const apps::Pose& pose, const Frame& frame, std::uint32_t dims);
 
-apps::Pose pose_of(const Motion& motion, const Frame& frame);
+/// In 2 dims the row and the column of z are those of the identity.
+apps::Pose pose_of(const Motion& motion, const Frame& frame, std::uint32_t dims);
 
 }  // namespace kith::core

@@ -55,18 +55,19 @@ std::uint64_t first_step(std::uint64_t source_points, const apps::RegistrationOp
   return step > 2 ? step : 1;
 }
 
-void check_registration(PointView source, PointView target, const apps::RegistrationOptions& options) {
-  if (source.dims() != target.dims()) {
+void check_clouds(PointView source, std::uint32_t target_dims, DType target_dtype) {
+  if (source.dims() != target_dims) {
     throw UsageError(
-        fmt::format("the source has {} dims, the target {}; both need the same", source.dims(), target.dims()));
+        fmt::format("the source has {} dims, the target {}; both need the same", source.dims(), target_dims));
   }
-  if (source.dims() != 2 && source.dims() != 3) {
-    throw UsageError(fmt::format("{} dims, but 2 or 3 are needed to register clouds", source.dims()));
-  }
-  if (source.dtype() != target.dtype()) {
+  if (source.dtype() != target_dtype) {
     throw UsageError(fmt::format("the source is of {}, the target of {}; convert one of them", name_of(source.dtype()),
-                                 name_of(target.dtype())));
+                                 name_of(target_dtype)));
   }
+}
+
+void check_registration(std::uint32_t dims, const apps::RegistrationOptions& options) {
+  if (dims != 2 && dims != 3) throw UsageError(fmt::format("{} dims, but 2 or 3 are needed to register clouds", dims));
   if (!(options.max_distance >= 0)) {
     throw UsageError(fmt::format("the largest distance of pairs must be at least 0, not {}", options.max_distance));
   }
@@ -90,9 +91,9 @@ void check_registration(PointView source, PointView target, const apps::Registra
                     "plane of x and y)",
                     freedom));
   }
-  if (options.neighbors < target.dims()) {
+  if (options.neighbors < dims) {
     throw UsageError(fmt::format("{} neighbours, the point included, define no plane in {} dims; take at least {}",
-                                 options.neighbors, target.dims(), target.dims()));
+                                 options.neighbors, dims, dims));
   }
   if (!(options.rotation_tolerance >= 0) || !(options.translation_tolerance >= 0)) {
     throw UsageError("the tolerances of rotation and translation must be at least 0");
@@ -110,7 +111,7 @@ RegistrationPlan::RegistrationPlan(const apps::RegistrationOptions& options, std
     : options_(options), dims_(dims), target_(target) {
   std::copy_n(source.centre, 3, frame_.source);
   std::copy_n(target.centre, 3, frame_.target);
-  state_.motion = motion_of(options.initial_pose.value_or(apps::Pose{}), frame_);
+  state_.motion = motion_of(options.initial_pose.value_or(apps::Pose{}), frame_, dims);
   if (!options.initial_pose && options.initial == apps::InitialPose::centroid) {
     for (int d = 0; d < 3; ++d) state_.motion.shift[d] = target.mean[d] - source.mean[d];
   }
@@ -149,8 +150,9 @@ StageState RegistrationPlan::start(const StepRule& rule) const {
 }
 
 void RegistrationPlan::take(const StageState& state, std::span<const StepRecord> records, std::span<const double> sums,
-                            std::uint64_t points) {
+                            std::span<const double> surfaces, std::uint64_t points) {
   state_ = state;
+  has_moved_ = has_moved_ || state.iteration > 0;
   for (const StepRecord& record : records) {
     apps::RegistrationIteration iteration;
     iteration.stage = stages_;
@@ -171,17 +173,29 @@ void RegistrationPlan::take(const StageState& state, std::span<const StepRecord>
   result_.inliers = static_cast<std::uint64_t>(pairs);
   result_.fitness = pairs / static_cast<double>(points);
   result_.inlier_rmse = pairs > 0 ? std::sqrt(squared / pairs) : 0;
+  result_.information = information_of(sums);
+  surfaces_ = surfaces.empty() ? result_.information : information_of(surfaces);
+}
+
+/// 6 x 6, of the upper triangle of 6 or 7 unknowns. Sums that overflowed give none.
+std::array<double, 36> RegistrationPlan::information_of(std::span<const double> sums) const {
+  std::array<double, 36> information = {};
   for (int i = 0; i < 6; ++i) {
     for (int j = i; j < 6; ++j) {
       const double value = sums[static_cast<std::size_t>(options_.scale ? upper<7>(i, j) : upper<6>(i, j))];
-      result_.information[static_cast<std::size_t>(i * 6 + j)] = value;
-      result_.information[static_cast<std::size_t>(j * 6 + i)] = value;
+      if (!std::isfinite(value)) return {};
+      information[static_cast<std::size_t>(i * 6 + j)] = value;
+      information[static_cast<std::size_t>(j * 6 + i)] = value;
     }
   }
+  return information;
 }
 
 apps::Registration RegistrationPlan::finish() && {
-  result_.transformation = pose_of(state_.motion, frame_);
+  // Where no step was made, the pose is the initial one without its way through the frame, which rounds.
+  const bool is_given = options_.initial_pose.has_value() || options_.initial == apps::InitialPose::identity;
+  result_.transformation =
+      is_given && !has_moved_ ? options_.initial_pose.value_or(apps::Pose{}) : pose_of(state_.motion, frame_, dims_);
   result_.scale = state_.motion.scale;
   std::copy_n(frame_.target, 3, result_.centre.begin());
   switch (state_.end) {
@@ -191,10 +205,18 @@ apps::Registration RegistrationPlan::finish() && {
     case StageEnd::iterations:
       result_.end = apps::RegistrationEnd::iterations;
       break;
+    case StageEnd::undetermined:
+      result_.end = apps::RegistrationEnd::undetermined;
+      break;
     default:
       result_.end = apps::RegistrationEnd::few_pairs;
   }
-  result_.weak = weak_directions(result_.information, target_.radius, free_unknowns() & 0x3f);
+  const std::array<double, 16>& pose = result_.transformation.matrix;
+  if (!std::all_of(pose.begin(), pose.end(), [](double x) { return std::isfinite(x); })) {
+    result_.transformation = options_.initial_pose.value_or(apps::Pose{});
+    result_.end = apps::RegistrationEnd::undetermined;
+  }
+  result_.weak = weak_directions(surfaces_, target_.radius, free_unknowns() & 0x3f);
   return std::move(result_);
 }
 

@@ -6,6 +6,7 @@
 
 #include <kith/apps/registration.hpp>
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -37,8 +38,10 @@ std::uint64_t first_step(std::uint64_t source_points, const apps::RegistrationOp
 /// How much sooner that stage ends.
 inline constexpr double kFirstSlack = 1000;
 
+/// Throws UsageError unless the source fits the target.
+void check_clouds(PointView source, std::uint32_t target_dims, DType target_dtype);
 /// Throws UsageError for options that make no sense.
-void check_registration(PointView source, PointView target, const apps::RegistrationOptions& options);
+void check_registration(std::uint32_t dims, const apps::RegistrationOptions& options);
 
 PairError error_of(apps::RegistrationMethod method);
 
@@ -55,20 +58,25 @@ class RegistrationPlan {
   StepRule rule(std::uint64_t points, double spacing, double slack) const;
   /// Where the next stage begins.
   StageState start(const StepRule& rule) const;
-  /// Takes what a stage found: its last state, its records, and the sums at its last pose.
+  /// Takes what a stage found: its last state, its records, and the sums at its last pose. `surfaces`, for gicp, are
+  /// those of distances along the target's normals alone: those of gicp itself let every direction seem as firm as
+  /// surfaces are thick.
   void take(const StageState& state, std::span<const StepRecord> records, std::span<const double> sums,
-            std::uint64_t points);
+            std::span<const double> surfaces, std::uint64_t points);
   apps::Registration finish() &&;
 
  private:
   std::uint32_t free_unknowns() const;
+  std::array<double, 36> information_of(std::span<const double> sums) const;
 
   apps::RegistrationOptions options_;
   std::uint32_t dims_;
   CloudExtent target_;
   Frame frame_;
   StageState state_;
-  std::uint32_t stages_ = 0;  ///< that have run
+  bool has_moved_ = false;
+  std::uint32_t stages_ = 0;              ///< that have run
+  std::array<double, 36> surfaces_ = {};  ///< the information that decides which directions are weak
   apps::Registration result_;
 };
 

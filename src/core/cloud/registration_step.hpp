@@ -25,7 +25,7 @@ struct StepRule {
   double least_distance = 0;  ///< where it does
 };
 
-enum class StageEnd : std::uint8_t { none, converged, iterations, few_pairs };
+enum class StageEnd : std::uint8_t { none, converged, iterations, few_pairs, undetermined };
 
 /// What an iteration found, before its step, and how large that was.
 struct StepRecord {
@@ -68,17 +68,22 @@ KITH_HOST_DEVICE void advance(const StepRule& rule, const double* sums, StageSta
     return;
   }
   double x[Unknowns];
-  solve_symmetric<Unknowns>(sums, sums + Places::kRight, rule.free_mask, x);
+  const std::uint32_t solved = solve_symmetric<Unknowns>(sums, sums + Places::kRight, rule.free_mask, x);
   MotionStep step;
   for (int i = 0; i < 3; ++i) {
     step.turn[i] = x[i];
     step.shift[i] = x[3 + i];
   }
-  if constexpr (Unknowns == 7) step.scale = larger(x[6], -0.5);  // a cloud does not turn inside out
+  if constexpr (Unknowns == 7) {  // a cloud does not turn inside out, and does not explode
+    step.scale = larger(x[6], -0.5);
+    if (step.scale > 1) step.scale = 1;
+  }
   record.turned = length_of(step.turn);
   record.shifted = length_of(step.shift);
-  if (!(record.turned + record.shifted < 1e300)) {  // sums that overflowed
-    state.end = StageEnd::few_pairs;
+  const bool is_finite = record.turned + record.shifted + absolute(step.scale) + record.squared < 1e300;
+  if (solved == 0 || !is_finite) {  // no surface, no weight, or sums that overflowed
+    record.turned = record.shifted = 0;
+    state.end = StageEnd::undetermined;
     return;
   }
   apply_step(step, state.motion);
@@ -89,9 +94,12 @@ KITH_HOST_DEVICE void advance(const StepRule& rule, const double* sums, StageSta
     const double wanted = larger(3 * square_root(record.squared / record.pairs), rule.least_distance);
     if (wanted < next_distance) next_distance = wanted;
   }
-  const bool keeps_distance = next_distance > 0.99 * state.max_distance;
+  const bool keeps_distance = next_distance >= 0.99 * state.max_distance;
   state.max_distance = next_distance;
-  if (keeps_distance && record.turned < rule.rotation_tolerance && record.shifted < rule.translation_tolerance) {
+  // A change of the scale is measured as a turn: by the shifts that it causes, relative to the distance from the
+  // centre.
+  if (keeps_distance && record.turned <= rule.rotation_tolerance && record.shifted <= rule.translation_tolerance &&
+      absolute(step.scale) <= rule.rotation_tolerance) {
     state.end = StageEnd::converged;
   } else if (state.iteration >= rule.max_iterations) {
     state.end = StageEnd::iterations;

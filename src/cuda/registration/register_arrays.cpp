@@ -1,5 +1,5 @@
-// See register_arrays.hpp. Boxes and sums, trees, lists and planes of the clouds, then a kernel per stage. The host waits
-// for what it must know of the clouds, and for the end of each stage.
+// See register_arrays.hpp. Boxes and sums, trees, lists and planes of the clouds, then a kernel per stage. The host
+// waits for what it must know of the clouds, and for the end of each stage.
 #include "cuda/registration/register_arrays.hpp"
 
 #include "core/cloud/registration_plan.hpp"
@@ -127,7 +127,8 @@ class ArrayRegistrar {
   struct StageFacts {
     core::StageState state;
     double total[core::TermPlaces<7>::kCount];
-    std::uint32_t counters[2];
+    double surfaces[core::TermPlaces<7>::kCount];
+    std::uint32_t counters[2], surface_counters[2];
   };
 
   /// The caller's, or one of our own that begins after the work in the default stream.
@@ -235,6 +236,14 @@ class ArrayRegistrar {
     task.total = facts_there->total;
     task.counters = facts_there->counters;
     refine_on_device(task, plan.unknowns(), stream_);
+    const bool wants_surfaces = error_ == core::PairError::gicp && step == 1;
+    if (wants_surfaces) {  // the state has ended: only the sums are made anew
+      RefineTask<T> surfaces = task;
+      surfaces.rule.pair.error = core::PairError::plane;
+      surfaces.total = facts_there->surfaces;
+      surfaces.counters = facts_there->surface_counters;
+      refine_on_device(surfaces, plan.unknowns(), stream_);
+    }
 
     std::vector<std::byte> left(there.size());
     std::vector<std::uint32_t> found(step == 1 && options_.want_pairs ? points : 0);
@@ -248,7 +257,8 @@ class ArrayRegistrar {
     if (!records.empty()) {
       std::memcpy(records.data(), left.data() + sizeof facts, records.size() * sizeof(core::StepRecord));
     }
-    plan.take(facts.state, records, facts.total, points);
+    plan.take(facts.state, records, facts.total,
+              wants_surfaces ? std::span<const double>(facts.surfaces) : std::span<const double>(), points);
     for (std::uint32_t i = 0; i < found.size(); ++i) {
       if (found[i] != kNoPoint) pairs_.push_back({i, found[i]});
     }

@@ -1,0 +1,137 @@
+// The target of registrations, made ready once for any number of sources: points, index and normals per resolution.
+#pragma once
+
+#include "apps/clean_cloud.hpp"
+#include "apps/normals/fit_planes.hpp"
+#include "apps/ordered_total.hpp"
+#include "apps/register/extent.hpp"
+#include "apps/register/stage.hpp"
+
+#include <kith/apps/downsample.hpp>
+#include <kith/apps/registration.hpp>
+#include <kith/error.hpp>
+#include <kith/index.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace kith::apps::inline v0 {
+
+/// The cloud as a stage sees it: its points, or the mean of those in each voxel.
+inline PointSet at_resolution(const PointSet& points, double voxel, int threads) {
+  if (voxel == 0 || points.rows() == 0) return points.clone();
+  DownsampleOptions options;
+  options.voxel = voxel;
+  options.want_rows = false;
+  options.threads = threads;
+  return downsample(points.view(), options).points;
+}
+
+inline Index registration_index(const PointSet& points, std::uint64_t queries, const RegistrationOptions& options) {
+  BuildOptions build;
+  build.device = options.device;
+  build.expected_queries = std::max<std::uint64_t>(queries, 1);
+  build.threads = options.threads;
+  build.progress = options.progress;
+  return Index::build(points.view(), build);
+}
+
+template <typename T>
+PointSet registration_normals(const Index& index, const PointSet& points, const RegistrationOptions& options) {
+  PointSet normals(dtype_of<T>, points.rows(), points.dims());
+  fit_planes<T>(index, points.values<T>(), {options.neighbors, {}, options.threads, &options.progress},
+                normals.values<T>(), {});
+  return normals;
+}
+
+/// Thread-safe: what is not there yet is made under a lock. It depends on nothing but the points and what was wanted,
+/// so that every order of calls gives the same.
+template <typename T>
+class PreparedTarget {
+ public:
+  /// Searches of so many points are expected. Throws as `clean_cloud`.
+  PreparedTarget(PointView target, const RegistrationOptions& options, std::uint64_t queries) : queries_(queries) {
+    CleanCloud cloud = clean_cloud(target, options.skip_nonfinite, options.threads, "register them", "target");
+    skipped_ = target.rows() - cloud.points.rows();
+    rows_ = std::move(cloud.rows);
+    points_ = std::make_shared<const PointSet>(std::move(cloud.points));
+    extent_ = extent_of<T>(*points_, options.threads);
+  }
+
+  const PointSet& points() const { return *points_; }
+  const core::CloudExtent& extent() const { return extent_; }
+  std::uint64_t skipped() const { return skipped_; }
+  /// What the numbers of the points were; empty if none was left out.
+  const std::vector<std::uint32_t>& rows() const { return rows_; }
+
+  /// The target's half of a stage.
+  void prepare(double voxel, bool wants_normals, const RegistrationOptions& options, Stage<T>& stage) const {
+    const std::scoped_lock lock(making_);
+    Resolution& resolution = resolution_at(voxel, options);
+    stage.target = resolution.points;
+    stage.target_index = resolution.index;
+    if (!wants_normals) return;
+    std::shared_ptr<const PointSet>& normals = resolution.normals[options.neighbors];
+    if (!normals) {
+      normals =
+          std::make_shared<const PointSet>(registration_normals<T>(*resolution.index, *resolution.points, options));
+    }
+    stage.target_normals = normals;
+  }
+
+  /// The mean distance of some points to their nearest neighbours.
+  double spacing(double voxel, const RegistrationOptions& options) const {
+    const std::scoped_lock lock(making_);
+    Resolution& resolution = resolution_at(voxel, options);
+    if (!resolution.spacing) resolution.spacing = spacing_of(resolution, options.threads);
+    return *resolution.spacing;
+  }
+
+ private:
+  struct Resolution {
+    std::shared_ptr<const PointSet> points;
+    std::optional<Index> index;
+    std::map<std::uint32_t, std::shared_ptr<const PointSet>> normals;  ///< by the number of neighbours
+    std::optional<double> spacing;
+  };
+
+  Resolution& resolution_at(double voxel, const RegistrationOptions& options) const {
+    Resolution& resolution = resolutions_[voxel];
+    if (!resolution.points) {
+      resolution.points =
+          voxel == 0 ? points_ : std::make_shared<const PointSet>(at_resolution(*points_, voxel, options.threads));
+    }
+    if (!resolution.index) {
+      resolution.index = registration_index(*resolution.points, queries_ + resolution.points->rows(), options);
+    }
+    return resolution;
+  }
+
+  static double spacing_of(const Resolution& resolution, int threads) {
+    const PointSet& points = *resolution.points;
+    if (points.rows() < 2) return 0;
+    const auto [step, count] = core::spacing_sample(points.rows());
+    const PointView every(points.view().data(), dtype_of<T>, count, points.dims(),
+                          static_cast<std::int64_t>(step * points.dims()));
+    const Neighbors near = resolution.index->knn(every, 2, {.threads = threads});
+    const auto sums = ordered_total<1>(count, {.threads = threads},
+                                       [&](std::uint64_t i, core::Terms<1>& terms) { terms[0] = near.distance(i, 1); });
+    return sums[0] / static_cast<double>(count);
+  }
+
+  std::shared_ptr<const PointSet> points_;
+  std::vector<std::uint32_t> rows_;
+  core::CloudExtent extent_;
+  std::uint64_t skipped_ = 0;
+  std::uint64_t queries_;
+  mutable std::mutex making_;
+  mutable std::map<double, Resolution> resolutions_;
+};
+
+}  // namespace kith::apps::inline v0
