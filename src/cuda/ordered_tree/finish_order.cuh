@@ -1,7 +1,7 @@
 // The bottom of the tree: a block takes a range that fits into shared memory and splits all ranges of a level at the
 // same time. Their points are counted in bins over the split side, which gives the places of all of them but those of
-// the bin with the node: these are few, and sorted by the super-key. Ranges of a few points are sorted by counting, for
-// each point, how many come before it.
+// the bin with the node. If these are many, they are counted in bins once more, by the first component of the super-key
+// that is not the same for all; a few are sorted. Below ranges of a few points, a thread sorts what is left of each.
 //
 // Coordinates stay where they are, in slots; only the numbers of slots move.
 #pragma once
@@ -30,25 +30,26 @@ struct FinishOrder {
 inline constexpr std::uint32_t kMostInBlock = 8192;
 /// Places that a thread looks after.
 inline constexpr std::uint32_t kPlacesPerThread = 8;
-/// Ranges of so many points are sorted by counting.
+/// So many points are sorted by one thread.
 inline constexpr std::uint32_t kFewInRange = 8;
 
-/// What a block has in shared memory.
+/// What a block has in shared memory. Ranges are those of more than kFewInRange points.
 template <typename T>
 struct FinishShared {
   T* values;             ///< [dimension][slot]
-  OrderedKey<T>* boxes;  ///< [range][complement of the least, greatest][dimension]; begin as 0
+  OrderedKey<T>* boxes;  ///< [range][complement of the least, greatest][dimension, and the number]; begin as 0
   std::uint32_t* bins;   ///< [range][bin]: points, then those before it; and one more. Begin as 0
   std::uint32_t* warp_sums;
   std::uint32_t* crowd;      ///< points of the fullest bin that has a node
+  std::uint32_t* cuts;       ///< [range][turn]: the places of the points that may be the node
   std::uint16_t* order;      ///< [place]: slots
-  std::uint32_t* ends;       ///< [range]: its first place, and in the upper half its last
+  std::uint16_t* node;       ///< [range]: its place
   std::uint16_t* split_dim;  ///< [range]
-  std::uint16_t* cuts;       ///< [range]: first and last place of the bin that has its node
+  std::uint16_t* component;  ///< [range]: a dimension, or dims for the number: what bins are over
   std::size_t bytes;
 
   __host__ __device__ FinishShared(std::byte* memory, std::uint32_t most, std::uint32_t dims) {
-    const std::uint32_t ranges = most / kFewInRange;
+    const std::size_t ranges = most / kFewInRange / 2;
     std::size_t used = 0;
     const auto take = [&](std::size_t size) {
       std::byte* const at = memory + used;
@@ -56,14 +57,15 @@ struct FinishShared {
       return at;
     };
     values = reinterpret_cast<T*>(take(std::size_t{most} * dims * sizeof(T)));
-    boxes = reinterpret_cast<OrderedKey<T>*>(take(std::size_t{ranges} * 2 * dims * sizeof(T)));
+    boxes = reinterpret_cast<OrderedKey<T>*>(take(ranges * 2 * (dims + 1) * sizeof(T)));
     bins = reinterpret_cast<std::uint32_t*>(take((std::size_t{most} + 1) * 4));
     warp_sums = reinterpret_cast<std::uint32_t*>(take(kWarp * 4));
     crowd = reinterpret_cast<std::uint32_t*>(take(4));
-    ends = reinterpret_cast<std::uint32_t*>(take(std::size_t{ranges} * 4));
+    cuts = reinterpret_cast<std::uint32_t*>(take(ranges * 8));
     order = reinterpret_cast<std::uint16_t*>(take(std::size_t{most} * 2));
-    split_dim = reinterpret_cast<std::uint16_t*>(take(std::size_t{ranges} * 2));
-    cuts = reinterpret_cast<std::uint16_t*>(take(std::size_t{ranges} * 4));
+    node = reinterpret_cast<std::uint16_t*>(take(ranges * 2));
+    split_dim = reinterpret_cast<std::uint16_t*>(take(ranges * 2));
+    component = reinterpret_cast<std::uint16_t*>(take(ranges * 2));
     bytes = used;
   }
 };
@@ -104,19 +106,16 @@ class FinishBlock {
       shared_.order[i] = static_cast<std::uint16_t>(i);
     }
     for_each_place([&](std::uint32_t i, std::uint32_t p) { at_[i] = p < count_ ? 0 : kNone; });
-    clear();
     wait_for_copies();
-    sync_block();
     std::uint32_t size = count_;  // of the largest range
     for (; size > kFewInRange; size /= 2, ++level_, ++depth_) split_by_bins();
-    for_each_place([&](std::uint32_t i, std::uint32_t) {
-      if (is_open(i)) at_[i] = ends_of(range(i));
-    });
-    for (; size > 0; size /= 2, ++level_) split_by_ranks();
+    sync_block();
+    split_few(size);
+    sync_block();
     for_each_place([&](std::uint32_t i, std::uint32_t p) {
       if (p >= count_) return;
       task_.out_points[begin_ + p] = task_.from.numbers[begin_ + shared_.order[p]];
-      task_.out_dims[begin_ + p] = at_[i] >> 16;
+      task_.out_dims[begin_ + p] = is_open(i) ? shared_.bins[p] : at_[i] >> 16;
     });
   }
 
@@ -146,79 +145,120 @@ class FinishBlock {
     for (std::uint32_t bit = depth_; bit-- > 0;) ends = half_of(ends, (range >> bit & 1) != 0);
     return ends;
   }
+  /// Bins are of equal width in ordered keys.
+  __device__ bool by_keys() const { return has_magnitudes_ || round_ > 0; }
+  __device__ std::uint32_t ranges() const { return 1u << depth_; }
   /// Bins of a range.
   __device__ std::uint32_t bins() const { return most_ >> depth_; }
   __device__ T value(std::uint32_t slot, std::uint32_t d) const { return shared_.values[d * most_ + slot]; }
+  __device__ std::uint32_t number(std::uint32_t slot) const { return task_.from.numbers[begin_ + slot]; }
+  __device__ Key* box(std::uint32_t range) const { return shared_.boxes + range * 2 * (dims_ + 1); }
+  /// Where the node of a range may be in this round, and where after it.
+  __device__ std::uint32_t& cut(std::uint32_t range) const { return shared_.cuts[2 * range + turn_]; }
+  __device__ std::uint32_t& next_cut(std::uint32_t range) const { return shared_.cuts[2 * range + (turn_ ^ 1)]; }
 
   /// The order by the super-key of dimension d.
   __device__ bool precedes(std::uint32_t x, std::uint32_t y, std::uint32_t d) const {
     const T a = value(x, d), b = value(y, d);
     return a < b || (a == b && precedes_equal(shared_.values, task_.from.numbers + begin_, most_, dims_, x, y, d));
   }
-  /// Bins, and the boxes of the next level if it has any.
+  /// Before a round.
   __device__ void clear() {
     for (std::uint32_t i = thread_number(); i < most_; i += threads_per_block()) shared_.bins[i] = 0;
-    for (std::uint32_t i = thread_number(); i < most_ / kFewInRange * 2 * dims_; i += threads_per_block()) {
-      shared_.boxes[i] = 0;
-    }
-    if (thread_number() == 0) *shared_.crowd = 0;
+    const std::uint32_t sides = ranges() * 2 * (dims_ + 1);
+    for (std::uint32_t i = thread_number(); i < sides; i += threads_per_block()) shared_.boxes[i] = 0;
+    for (std::uint32_t i = thread_number(); round_ == 0 && i < ranges(); i += threads_per_block()) cut(i) = ends_of(i);
   }
 
-  /// The ranges of a warp's places one after the other: mostly one or two.
+  /// As many threads for each range and component as there are.
   __device__ void find_boxes() {
-    for_each_place([&](std::uint32_t i, std::uint32_t p) {
-      const std::uint32_t slot = is_open(i) ? shared_.order[p] : 0;
-      for (std::uint32_t rest = ballot(is_open(i)); rest != 0;) {
-        const std::uint32_t chosen = shuffle(range(i), lowest_bit(rest));
-        const bool is_of_range = range(i) == chosen;
-        rest &= ~ballot(is_of_range);
-        Key* const box = shared_.boxes + chosen * 2 * dims_;
-#pragma unroll
-        for (std::uint32_t d = 0; d < dims_; ++d) {
-          if (task_.cycles && d != level_ % dims_) continue;
-          const Key key = ordered_key(value(slot, d));
-          const Key least = max_of_warp(is_of_range ? static_cast<Key>(~key) : Key{0});
-          const Key greatest = max_of_warp(is_of_range ? key : Key{0});
-          if (lane_number() == 0) {
-            atomic_max(&box[d], least);
-            atomic_max(&box[dims_ + d], greatest);
-          }
+    const std::uint32_t begin = !has_ties_ && task_.cycles ? level_ % dims_ : 0;
+    const std::uint32_t components = has_ties_ ? dims_ + 1 : task_.cycles ? 1 : dims_;
+    std::uint32_t part_bits = 0;
+    while (components << (depth_ + part_bits + 1) <= threads_per_block()) ++part_bits;
+    const std::uint32_t parts = 1u << part_bits;
+    for (std::uint32_t task = thread_number(); task < components << (depth_ + part_bits); task += threads_per_block()) {
+      const std::uint32_t own = task >> part_bits & (ranges() - 1), c = begin + (task >> (depth_ + part_bits));
+      const std::uint32_t places = cut(own), part = first(places) + task % parts;
+      Key least = 0, greatest = 0;
+      if (c == dims_) {
+        for (std::uint32_t p = part; p < last(places); p += parts) {
+          const Key key = number(shared_.order[p]);
+          least = static_cast<Key>(~key) > least ? static_cast<Key>(~key) : least;
+          greatest = key > greatest ? key : greatest;
         }
+      } else if (part < last(places)) {
+        T low = value(shared_.order[part], c), high = low;
+#pragma unroll 4
+        for (std::uint32_t p = part + parts; p < last(places); p += parts) {
+          const T x = value(shared_.order[p], c);
+          low = lesser(low, x);
+          high = greater(high, x);
+        }
+        least = static_cast<Key>(~ordered_key(low));
+        greatest = ordered_key(high);
       }
-    });
-  }
-
-  /// How far a coordinate is from where bins begin.
-  __device__ T offset(T x, Key low) const {
-    return by_keys_ ? static_cast<T>(ordered_key(x) - low) : x - std::bit_cast<T>(low);
-  }
-
-  /// A thread per range: its ends, its dimension, and in the place of its box where bins begin and how many there are
-  /// per unit.
-  __device__ void choose_dims() {
-    for (std::uint32_t range = thread_number(); range < 1u << depth_; range += threads_per_block()) {
-      Key* const box = shared_.boxes + range * 2 * dims_;
-      const auto lower = [&](std::uint32_t d) { return value_of_key<T>(static_cast<Key>(~box[d])); };
-      const auto upper = [&](std::uint32_t d) { return value_of_key<T>(box[dims_ + d]); };
-      const std::uint32_t dim = task_.cycles ? level_ % dims_ : widest_side<T>(dims_, lower, upper);
-      const Key low = by_keys_ ? static_cast<Key>(~box[dim]) : std::bit_cast<Key>(lower(dim));
-      const T scale = static_cast<T>(bins()) / offset(upper(dim), low);
-      shared_.ends[range] = ends_of(range);
-      shared_.split_dim[range] = static_cast<std::uint16_t>(dim);
-      box[0] = low;
-      box[1] = std::bit_cast<Key>(scale);
+      if (parts >= kWarp) {
+        least = max_of_warp(least);
+        greatest = max_of_warp(greatest);
+      }
+      if (parts >= kWarp && lane_number() != 0) continue;
+      atomic_max(&box(own)[c], least);
+      atomic_max(&box(own)[dims_ + 1 + c], greatest);
     }
   }
 
-  /// A bin may be any number of points, but bins are in the order of the values: whatever overflows or is no number on
-  /// the way is monotone still.
+  /// How far a component is from where bins begin.
+  __device__ T offset(std::uint32_t slot, std::uint32_t c, Key low) const {
+    if (c == dims_) return static_cast<T>(number(slot) - low);
+    return offset(value(slot, c), low);
+  }
+  __device__ T offset(T x, Key low) const {
+    return by_keys() ? static_cast<T>(ordered_key(x) - low) : x - std::bit_cast<T>(low);
+  }
+
+  /// A thread per range: its node, its dimension, what bins are over, and in the place of its box where bins begin and
+  /// how many there are per unit.
+  __device__ void choose_bins() {
+    if (thread_number() == 0) *shared_.crowd = 0;
+    for (std::uint32_t range = thread_number(); range < ranges(); range += threads_per_block()) {
+      Key* const sides = box(range);
+      const auto low_key = [&](std::uint32_t c) { return static_cast<Key>(~sides[c]); };
+      const auto high_key = [&](std::uint32_t c) { return sides[dims_ + 1 + c]; };
+      const auto lower = [&](std::uint32_t d) { return value_of_key<T>(low_key(d)); };
+      const auto upper = [&](std::uint32_t d) { return value_of_key<T>(high_key(d)); };
+      if (round_ == 0) {
+        const std::uint32_t dim = task_.cycles ? level_ % dims_ : widest_side<T>(dims_, lower, upper);
+        shared_.split_dim[range] = static_cast<std::uint16_t>(dim);
+        shared_.node[range] = static_cast<std::uint16_t>(middle(cut(range)));
+      }
+      std::uint32_t c = shared_.split_dim[range], rest = has_ties_ ? dims_ : 0;
+      for (; rest > 0 && low_key(c) == high_key(c); --rest) c = rest == 1 ? dims_ : c + 1 < dims_ ? c + 1 : 0;
+      shared_.component[range] = static_cast<std::uint16_t>(c);
+      next_cut(range) = cut(range);
+      const bool has_keys = by_keys() || c == dims_;
+      const Key low = has_keys ? low_key(c) : std::bit_cast<Key>(lower(c));
+      const T width = has_keys ? static_cast<T>(high_key(c) - low) : upper(c) - lower(c);
+      sides[0] = low;
+      sides[1] = std::bit_cast<Key>(static_cast<T>(bins()) / width);
+    }
+  }
+
+  /// A bin may have any number of points, but bins are in the order of the values: whatever overflows or is no number on
+  /// the way is monotone still. By keys the first and the last value are in different bins, so rounds come to an end.
   __device__ void count_points() {
     for_each_place([&](std::uint32_t i, std::uint32_t p) {
+      to_[i] = kNone;
       if (!is_open(i)) return;
-      const std::uint32_t own = range(i), slot = shared_.order[p];
-      const Key* const box = shared_.boxes + own * 2 * dims_;
-      const T scale = std::bit_cast<T>(box[1]);
-      const std::uint32_t found = to_unsigned(offset(value(slot, shared_.split_dim[own]), box[0]) * scale);
+      const std::uint32_t own = range(i);
+      if (round_ > 0) {
+        const std::uint32_t places = cut(own);
+        if (p < first(places) || p >= last(places) || last(places) - first(places) <= kFewInRange) return;
+      }
+      const std::uint32_t slot = shared_.order[p];
+      const Key low = box(own)[0];
+      const T scale = std::bit_cast<T>(box(own)[1]);
+      const std::uint32_t found = to_unsigned(offset(slot, shared_.component[own], low) * scale);
       const std::uint32_t bin = own * bins() + (found < bins() ? found : bins() - 1);
       at_[i] = own | slot << 16;
       to_[i] = bin << 16 | atomic_add(&shared_.bins[bin], 1u);
@@ -265,81 +305,57 @@ class FinishBlock {
 
   __device__ void move_slots() {
     for_each_place([&](std::uint32_t i, std::uint32_t) {
-      if (!is_open(i)) return;
-      const std::uint32_t own = range(i), bin = to_[i] >> 16, rank = to_[i] & 0xffff, ends = shared_.ends[own];
-      const std::uint32_t shift = first(ends) - shared_.bins[own * bins()];  // modulo 2^32
+      if (to_[i] == kNone) return;
+      const std::uint32_t own = range(i), bin = to_[i] >> 16, rank = to_[i] & 0xffff, node = shared_.node[own];
+      const std::uint32_t shift = first(cut(own)) - shared_.bins[own * bins()];  // modulo 2^32
       const std::uint32_t begin = shift + shared_.bins[bin], end = shift + shared_.bins[bin + 1];
       shared_.order[begin + rank] = static_cast<std::uint16_t>(at_[i] >> 16);
-      if (rank != 0 || middle(ends) < begin || middle(ends) >= end) return;
-      shared_.cuts[2 * own] = static_cast<std::uint16_t>(begin);
-      shared_.cuts[2 * own + 1] = static_cast<std::uint16_t>(end);
+      if (rank != 0 || node < begin || node >= end) return;
+      next_cut(own) = begin | end << 16;
       atomic_max(shared_.crowd, end - begin);
     });
   }
 
-  /// A thread per range sorts the slots of its cut.
-  __device__ void sort_small_cuts() {
-    for (std::uint32_t range = thread_number(); range < 1u << depth_; range += threads_per_block()) {
-      const std::uint32_t begin = shared_.cuts[2 * range], end = shared_.cuts[2 * range + 1];
-      const std::uint32_t dim = shared_.split_dim[range];
-      for (std::uint32_t next = begin + 1; next < end; ++next) {  // into those before it
-        const std::uint16_t slot = shared_.order[next];
-        std::uint32_t to = next;
-        for (; to > begin && precedes(slot, shared_.order[to - 1], dim); --to)
-          shared_.order[to] = shared_.order[to - 1];
-        shared_.order[to] = slot;
-      }
+  /// Sorts the slots of some places, one into those before it after the other.
+  __device__ void sort_few(std::uint32_t places, std::uint32_t dim) {
+    for (std::uint32_t next = first(places) + 1; next < last(places); ++next) {
+      const std::uint16_t slot = shared_.order[next];
+      std::uint32_t to = next;
+      for (; to > first(places) && precedes(slot, shared_.order[to - 1], dim); --to)
+        shared_.order[to] = shared_.order[to - 1];
+      shared_.order[to] = slot;
     }
   }
 
-  /// All cuts at the same time: bitonic, all exchanges in one direction, so that any number of slots will do.
-  __device__ void sort_large_cuts(std::uint32_t crowd) {
-    for (std::uint32_t size = 2; size / 2 < crowd; size *= 2) {
-      for (std::uint32_t stride = size / 2; stride > 0; stride /= 2) {
-        for_each_place([&](std::uint32_t i, std::uint32_t p) {
-          if (!is_open(i)) return;
-          const std::uint32_t begin = shared_.cuts[2 * range(i)], end = shared_.cuts[2 * range(i) + 1];
-          if (p < begin || p >= end || ((p - begin) & stride) != 0) return;
-          const std::uint32_t other = begin + ((p - begin) ^ (stride == size / 2 ? size - 1 : stride));
-          if (other >= end) return;
-          const std::uint16_t x = shared_.order[p], y = shared_.order[other];
-          if (!precedes(y, x, shared_.split_dim[range(i)])) return;
-          shared_.order[p] = y;
-          shared_.order[other] = x;
-        });
-        sync_block();
-      }
-    }
-  }
-
-  /// The block is synchronised before and after, as below.
+  /// Ends as it begins: not synchronised. The next level takes the same turn, because next_cut may still be read.
   __device__ void split_by_bins() {
-    constexpr std::uint32_t kMostSortedByThread = 8, kManyInBin = 64;
-    find_boxes();
-    sync_block();
-    choose_dims();
-    sync_block();
-    count_points();
-    sync_block();
-    sum_bins();
-    sync_block();
-    move_slots();
-    sync_block();
-    const std::uint32_t crowd = *shared_.crowd;
-    if (crowd > kMostSortedByThread) {
-      sort_large_cuts(crowd);
-      if (crowd > kManyInBin) by_keys_ = !by_keys_;
-    } else {
-      sort_small_cuts();
+    constexpr std::uint32_t kManyInBin = 64;
+    for (round_ = 0;; ++round_, turn_ ^= 1) {
+      clear();
       sync_block();
+      find_boxes();
+      sync_block();
+      choose_bins();
+      sync_block();
+      count_points();
+      sync_block();
+      sum_bins();
+      sync_block();
+      move_slots();
+      sync_block();
+      const std::uint32_t crowd = *shared_.crowd;
+      if (crowd <= kFewInRange) break;
+      has_ties_ = true;
+      if (round_ == 0 && crowd > kManyInBin) has_magnitudes_ = !has_magnitudes_;
+    }
+    for (std::uint32_t range = thread_number(); range < ranges(); range += threads_per_block()) {
+      sort_few(next_cut(range), shared_.split_dim[range]);
     }
     for_each_place([&](std::uint32_t i, std::uint32_t p) {
       if (!is_open(i)) return;
-      const std::uint32_t own = range(i), node = middle(shared_.ends[own]);
+      const std::uint32_t own = range(i), node = shared_.node[own];
       at_[i] = p == node ? closed(shared_.split_dim[own]) : 2 * own + (p > node ? 1 : 0);
     });
-    clear();
-    sync_block();
   }
 
   /// The widest side of a range of few points.
@@ -362,33 +378,31 @@ class FinishBlock {
     return widest;
   }
 
-  __device__ void split_by_ranks() {
-    for_each_place([&](std::uint32_t i, std::uint32_t p) {
-      to_[i] = kNone;
-      if (!is_open(i)) return;
-      const std::uint32_t ends = at_[i], slot = shared_.order[p], node = middle(ends);
-      const std::uint32_t dim = task_.cycles ? level_ % dims_ : widest_of_few(ends);
-      std::uint32_t to = first(ends);
-      for (std::uint32_t other = first(ends); other < last(ends); ++other) {
-        if (other != p && precedes(shared_.order[other], slot, dim)) ++to;
+  /// A thread per range does all that is below; what nodes split is left in the place of bins.
+  __device__ void split_few(std::uint32_t size) {
+    for (std::uint32_t range = thread_number(); range < ranges(); range += threads_per_block()) {
+      const std::uint32_t whole = ends_of(range);
+      for (std::uint32_t below = 0; size >> below > 0; ++below) {
+        for (std::uint32_t part = 0; part < 1u << below; ++part) {
+          std::uint32_t ends = whole;
+          for (std::uint32_t bit = below; bit-- > 0;) ends = half_of(ends, (part >> bit & 1) != 0);
+          if (first(ends) == last(ends)) continue;
+          const std::uint32_t dim = task_.cycles ? (level_ + below) % dims_ : widest_of_few(ends);
+          sort_few(ends, dim);
+          shared_.bins[middle(ends)] = dim;
+        }
       }
-      to_[i] = to << 16 | slot;
-      at_[i] = p == node ? closed(dim) : half_of(ends, p > node);
-    });
-    sync_block();
-    for_each_place([&](std::uint32_t i, std::uint32_t) {
-      if (to_[i] != kNone) shared_.order[to_[i] >> 16] = static_cast<std::uint16_t>(to_[i] & 0xffff);
-    });
-    sync_block();
+    }
   }
 
   const FinishOrder<T>& task_;
   const FinishShared<T> shared_;
   const std::uint32_t dims_, most_, begin_, count_;
-  std::uint32_t level_, depth_ = 0;
-  bool by_keys_ = false;  ///< bins are of equal width in ordered keys: for coordinates of many orders of magnitude
-  // Of each place of this thread. at_: while ranges are large, the number of its range, later the ends of that; in the
-  // upper half also the slot, or what the node at this place splits. to_: where the slot goes to.
+  std::uint32_t level_, depth_ = 0, round_ = 0, turn_ = 0;
+  bool has_ties_ = false;        ///< bins were crowded: boxes have all components
+  bool has_magnitudes_ = false;  ///< coordinates are of many orders of magnitude
+  // Of each place of this thread. at_: the number of its range; in the upper half the slot, or what the node at this
+  // place splits. to_: the bin and the rank in it of its slot, if that moves.
   std::uint32_t at_[kPlacesPerThread], to_[kPlacesPerThread];
 };
 
