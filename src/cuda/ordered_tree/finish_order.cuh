@@ -109,14 +109,28 @@ class FinishBlock {
     wait_for_copies();
     std::uint32_t size = count_;  // of the largest range
     for (; size > kFewInRange; size /= 2, ++level_, ++depth_) split_by_bins();
+    for_each_place([&](std::uint32_t i, std::uint32_t p) {
+      if (p < count_ && !is_open(i)) shared_.bins[p] = at_[i] >> 16;
+    });
     sync_block();
     split_few(size);
     sync_block();
-    for_each_place([&](std::uint32_t i, std::uint32_t p) {
-      if (p >= count_) return;
-      task_.out_points[begin_ + p] = task_.from.numbers[begin_ + shared_.order[p]];
-      task_.out_dims[begin_ + p] = is_open(i) ? shared_.bins[p] : at_[i] >> 16;
-    });
+    constexpr std::uint32_t kAtOnce = 4;  // loads in flight
+    for (std::uint32_t start = thread_number(); start < count_; start += kAtOnce * threads_per_block()) {
+      std::uint32_t numbers[kAtOnce];
+#pragma unroll
+      for (std::uint32_t i = 0; i < kAtOnce; ++i) {
+        const std::uint32_t p = start + i * threads_per_block();
+        numbers[i] = p < count_ ? number(shared_.order[p]) : 0;
+      }
+#pragma unroll
+      for (std::uint32_t i = 0; i < kAtOnce; ++i) {
+        const std::uint32_t p = start + i * threads_per_block();
+        if (p >= count_) break;
+        task_.out_points[begin_ + p] = numbers[i];
+        task_.out_dims[begin_ + p] = shared_.bins[p];
+      }
+    }
   }
 
  private:
@@ -170,7 +184,8 @@ class FinishBlock {
     for (std::uint32_t i = thread_number(); round_ == 0 && i < ranges(); i += threads_per_block()) cut(i) = ends_of(i);
   }
 
-  /// As many threads for each range and component as there are.
+  /// As many threads for each range and component as there are. Ranges of a warp begin in the same bank of shared
+  /// memory: its threads begin at different places.
   __device__ void find_boxes() {
     const std::uint32_t begin = !has_ties_ && task_.cycles ? level_ % dims_ : 0;
     const std::uint32_t components = has_ties_ ? dims_ + 1 : task_.cycles ? 1 : dims_;
@@ -180,17 +195,20 @@ class FinishBlock {
     for (std::uint32_t task = thread_number(); task < components << (depth_ + part_bits); task += threads_per_block()) {
       const std::uint32_t own = task >> part_bits & (ranges() - 1), c = begin + (task >> (depth_ + part_bits));
       const std::uint32_t places = cut(own), part = first(places) + task % parts;
+      std::uint32_t p = part + (((own << part_bits) & (bins() - 1)) & ~1u) / parts * parts;
+      if (p >= last(places)) p = part;
       Key least = 0, greatest = 0;
       if (c == dims_) {
-        for (std::uint32_t p = part; p < last(places); p += parts) {
+        for (p = part; p < last(places); p += parts) {
           const Key key = number(shared_.order[p]);
           least = static_cast<Key>(~key) > least ? static_cast<Key>(~key) : least;
           greatest = key > greatest ? key : greatest;
         }
       } else if (part < last(places)) {
-        T low = value(shared_.order[part], c), high = low;
+        T low = value(shared_.order[p], c), high = low;
 #pragma unroll 4
-        for (std::uint32_t p = part + parts; p < last(places); p += parts) {
+        for (std::uint32_t rest = (last(places) - part - 1) >> part_bits; rest > 0; --rest) {
+          p = p + parts < last(places) ? p + parts : part;
           const T x = value(shared_.order[p], c);
           low = lesser(low, x);
           high = greater(high, x);
@@ -244,8 +262,9 @@ class FinishBlock {
     }
   }
 
-  /// A bin may have any number of points, but bins are in the order of the values: whatever overflows or is no number on
-  /// the way is monotone still. By keys the first and the last value are in different bins, so rounds come to an end.
+  /// A bin may have any number of points, but bins are in the order of the values: whatever overflows or is no number
+  /// on the way is monotone still. By keys the first and the last value are in different bins, so rounds come to an
+  /// end.
   __device__ void count_points() {
     for_each_place([&](std::uint32_t i, std::uint32_t p) {
       to_[i] = kNone;
@@ -360,25 +379,31 @@ class FinishBlock {
 
   /// The widest side of a range of few points.
   __device__ std::uint32_t widest_of_few(std::uint32_t ends) const {
+    constexpr std::uint32_t kAtOnce = kDims == 0 ? 4 : kDims;
     std::uint32_t widest = 0;
     T most = 0;
+    for (std::uint32_t begin = 0; begin < dims_; begin += kAtOnce) {
+      T low[kAtOnce], high[kAtOnce];
+      for (std::uint32_t p = first(ends); p < last(ends); ++p) {
+        const std::uint32_t slot = shared_.order[p];
 #pragma unroll
-    for (std::uint32_t d = 0; d < dims_; ++d) {
-      T low = value(shared_.order[first(ends)], d), high = low;
-      for (std::uint32_t p = first(ends) + 1; p < last(ends); ++p) {
-        const T x = value(shared_.order[p], d);
-        low = lesser(low, x);
-        high = greater(high, x);
+        for (std::uint32_t d = 0; d < kAtOnce; ++d) {
+          const T x = begin + d < dims_ ? value(slot, begin + d) : T(0);
+          low[d] = p == first(ends) ? x : lesser(low[d], x);
+          high[d] = p == first(ends) ? x : greater(high[d], x);
+        }
       }
-      if (high - low > most) {
-        most = high - low;
-        widest = d;
+#pragma unroll
+      for (std::uint32_t d = 0; d < kAtOnce; ++d) {
+        if (!(high[d] - low[d] > most)) continue;
+        most = high[d] - low[d];
+        widest = begin + d;
       }
     }
     return widest;
   }
 
-  /// A thread per range does all that is below; what nodes split is left in the place of bins.
+  /// A thread per range does all that is below. What nodes split is left in the place of bins.
   __device__ void split_few(std::uint32_t size) {
     for (std::uint32_t range = thread_number(); range < ranges(); range += threads_per_block()) {
       const std::uint32_t whole = ends_of(range);
