@@ -35,13 +35,18 @@ struct OrderPlan {
   std::uint32_t threads() const { return std::max(most / kPlacesPerThread, kWarp); }
 };
 
-/// `most_points`: of a range in shared memory; tests make it small. Levels is 32 if even the fewest do not fit.
+/// `processors`: of the device, half of which at least have a range in shared memory if there are points enough.
+/// `most_points`: of such a range; tests make it small. Levels is 32 if even the fewest do not fit.
 template <typename T>
-OrderPlan plan_order(std::uint32_t count, std::uint32_t dims, std::uint32_t shared_limit,
+OrderPlan plan_order(std::uint32_t count, std::uint32_t dims, std::uint32_t shared_limit, std::uint32_t processors = 1,
                      std::uint32_t most_points = kMostInBlock) {
+  constexpr std::uint32_t kLeast = 1024;  // below it one more level takes longer than a larger range
   OrderPlan plan;
   const auto bytes = [&](std::uint32_t most) { return FinishShared<T>(nullptr, most, dims).bytes; };
-  while (2 * plan.most <= most_points && bytes(2 * plan.most) <= shared_limit) plan.most *= 2;
+  while (2 * plan.most <= most_points && bytes(2 * plan.most) <= shared_limit &&
+         (plan.most < kLeast || count / plan.most >= processors / 2)) {
+    plan.most *= 2;
+  }
   plan.finish_bytes = bytes(plan.most);
   std::uint64_t size = count;
   for (; size > plan.most; size /= 2) {

@@ -5,6 +5,7 @@
 #include "cuda/ordered_tree/order_steps.cuh"
 #include "cuda/ordered_tree/usable_rows.cuh"
 #include "cuda/runtime/device_buffer.hpp"
+#include "cuda/runtime/device_facts.hpp"
 #include "cuda/runtime/shared_limit.hpp"
 #include "cuda/runtime/step_device.hpp"
 
@@ -19,7 +20,7 @@ bool can_order(std::uint32_t dims, int device) {
 template <typename T>
 void order_tree(const OrderTask<T>& task, const OrderedNodes<T>& nodes, const Stream& stream, BuildPhases* phases) {
   StepDevice device(stream, "building a tree", phases);
-  const OrderPlan plan = plan_order<T>(task.count, task.dims, device.shared_limit());
+  const OrderPlan plan = plan_order<T>(task.count, task.dims, device.shared_limit(), processors_of(stream.device()));
   DeviceBuffer<std::byte> memory(lay_out_order_scratch<T>(task.count, task.dims, plan, nullptr).bytes, stream);
   OrderSteps<T, StepDevice>(device, task, plan, lay_out_order_scratch<T>(task.count, task.dims, plan, memory.data()),
                             nodes)

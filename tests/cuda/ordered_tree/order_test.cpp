@@ -14,6 +14,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace kith::test {
@@ -35,7 +36,7 @@ apps::NodeTable emulated_table(const OrderCase& made, std::uint32_t gap, std::ui
       .dims = dims,
       .cycles = made.options.split == SplitRule::cycle,
       .takes_left = made.options.middle == apps::Middle::left};
-  const cuda::OrderPlan plan = cuda::plan_order<T>(task.count, dims, cuda::emulation::shared_limit(), most_points);
+  const cuda::OrderPlan plan = cuda::plan_order<T>(task.count, dims, cuda::emulation::shared_limit(), 1, most_points);
   const std::uint64_t bytes = cuda::lay_out_order_scratch<T>(task.count, dims, plan, nullptr).bytes;
   const auto memory = std::make_unique<std::byte[]>(bytes + 256);
   std::memset(memory.get(), 0xa5, bytes + 256);
@@ -106,6 +107,47 @@ TYPED_TEST(EmulatedOrder, OfOneBlockThatIsFull) {
     expect_same_table(apps::export_node_table(made.points.view(), made.options),
                       emulated_table<T>(made, 0, cuda::kMostInBlock, nullptr, nullptr));
   }
+}
+
+/// Bins with hundreds of points: few values per axis, so wide that the width of a box overflows, and duplicates whose
+/// numbers decide.
+TYPED_TEST(EmulatedOrder, OfCrowdedBins) {
+  using T = TypeParam;
+  constexpr T kMost = std::numeric_limits<T>::max(), kLeast = std::numeric_limits<T>::denorm_min();
+  constexpr T kAxes[][4] = {{-kMost, -0.0, 0, kMost}, {-kLeast, kLeast, T(1), T(2)}, {T(3), T(3), T(3), T(3)}};
+  for (const SplitRule rule : {SplitRule::widest, SplitRule::cycle}) {
+    for (std::uint32_t axes = 1; axes < 8; ++axes) {
+      std::mt19937_64 random(axes);
+      OrderCase made = order_case<T>(0, 3000, 4);
+      made.options = {};
+      made.options.split = rule;
+      std::span<T> values = made.points.template values<T>();
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::uint64_t word = random();
+        if (i % 4 == 3) {
+          values[i] = T(word % 2);
+        } else if ((axes >> i % 4 & 1) != 0) {
+          values[i] = kAxes[i % 4][word % 4];
+        } else {
+          values[i] = static_cast<T>(word % 1000);
+        }
+      }
+      SCOPED_TRACE(testing::Message() << "axes " << axes << ", rule " << static_cast<int>(rule));
+      const apps::NodeTable expected = apps::export_node_table(made.points.view(), made.options);
+      for (const std::uint32_t most : {256u, 4096u}) {
+        expect_same_table(expected, emulated_table<T>(made, 0, most, nullptr, nullptr));
+      }
+    }
+  }
+}
+
+TEST(OrderPlan, DividesFewPointsAmongProcessors) {
+  constexpr std::uint32_t kLimit = 227 * 1024, kProcessors = 132;
+  const auto most = [](std::uint32_t count) { return cuda::plan_order<float>(count, 3, kLimit, kProcessors).most; };
+  EXPECT_EQ(most(1000), 1024u);
+  EXPECT_EQ(most(100'000), 2048u);
+  EXPECT_EQ(most(1'000'000), 8192u);
+  EXPECT_EQ(most(1u << 24), 8192u);
 }
 
 TYPED_TEST(EmulatedOrder, OfSomeRows) {
