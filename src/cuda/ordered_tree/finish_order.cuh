@@ -326,10 +326,13 @@ class FinishBlock {
     for_each_place([&](std::uint32_t i, std::uint32_t) {
       if (to_[i] == kNone) return;
       const std::uint32_t own = range(i), bin = to_[i] >> 16, rank = to_[i] & 0xffff, node = shared_.node[own];
-      const std::uint32_t shift = first(cut(own)) - shared_.bins[own * bins()];  // modulo 2^32
-      const std::uint32_t begin = shift + shared_.bins[bin], end = shift + shared_.bins[bin + 1];
+      // Modulo 2^32. Before a range are as many nodes as ranges, which are not counted.
+      const std::uint32_t shift = round_ == 0 ? own : first(cut(own)) - shared_.bins[own * bins()];
+      const std::uint32_t begin = shift + shared_.bins[bin];
       shared_.order[begin + rank] = static_cast<std::uint16_t>(at_[i] >> 16);
-      if (rank != 0 || node < begin || node >= end) return;
+      if (rank != 0 || node < begin) return;
+      const std::uint32_t end = shift + shared_.bins[bin + 1];
+      if (node >= end) return;
       next_cut(own) = begin | end << 16;
       atomic_max(shared_.crowd, end - begin);
     });
@@ -367,8 +370,8 @@ class FinishBlock {
       has_ties_ = true;
       if (round_ == 0 && crowd > kManyInBin) has_magnitudes_ = !has_magnitudes_;
     }
-    for (std::uint32_t range = thread_number(); range < ranges(); range += threads_per_block()) {
-      sort_few(next_cut(range), shared_.split_dim[range]);
+    for (std::uint32_t own = thread_number(); own < ranges(); own += threads_per_block()) {
+      sort_few(next_cut(own), shared_.split_dim[own]);
     }
     for_each_place([&](std::uint32_t i, std::uint32_t p) {
       if (!is_open(i)) return;
