@@ -151,6 +151,7 @@ class ArrayRegistrar {
     facts_ = DeviceBuffer<Facts>(1, stream_);
     scratch_ = DeviceBuffer<double>(
         total_scratch(std::max(source_.count(), target_.count()), core::TermPlaces<7>::kCount), stream_);
+    check(cudaMemsetAsync(facts_.data(), 0, facts_.bytes(), stream_.get()), "writing zeros");
     Facts* const facts = facts_.data();
     describe(source_, facts->source_box, facts->source_sums);
     describe(target_, facts->target_box, facts->target_sums);
@@ -161,8 +162,6 @@ class ArrayRegistrar {
       const core::SpacingSample sample = core::spacing_sample(target_.count());
       sum_values_on_device(lists.distances.data() + 1, sample.step * lists.k, sample.count, scratch_.data(),
                            &facts->spacing, stream_);
-    } else {
-      check(cudaMemsetAsync(&facts->spacing, 0, sizeof(double), stream_.get()), "writing zeros");
     }
     if (error_ == core::PairError::gicp) {
       DeviceTree<T> tree = tree_of(source_);
