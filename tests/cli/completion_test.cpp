@@ -4,10 +4,10 @@
 namespace kith::test {
 namespace {
 
-const std::vector<std::string> kCommands = {"generate", "info",       "plan",    "build",     "knn",        "radius",
-                                            "box",      "classify",   "dedupe",  "transform", "downsample", "outliers",
-                                            "distance", "select",     "convert", "export",    "verify",     "bench",
-                                            "tune",     "completion", "man",     "help"};
+const std::vector<std::string> kCommands = {
+    "generate",  "info",       "plan",     "build",    "knn",        "radius",   "box",   "classify", "dedupe",
+    "transform", "downsample", "outliers", "distance", "normals",    "register", "track", "select",   "convert",
+    "export",    "verify",     "bench",    "tune",     "completion", "man",      "help"};
 
 /// Every "--flag" that stands at the head of a line of the help.
 std::vector<std::string> flags_in_help(const std::string& command) {

@@ -1,0 +1,18 @@
+// kith register --pairs: many pairs of clouds in one call.
+#pragma once
+
+#include "registration_flags.hpp"
+#include "terminal_progress.hpp"
+
+#include <string>
+
+namespace kith::cli {
+
+/// Registers the pairs of a list one after the other; a target that comes again at once is prepared once. Writes a
+/// table to `out` ("-": CSV on standard output; empty: none) or, if the flags want it, JSON. A pair that fails does not
+/// stop the others. Returns the exit code: that of the first pair that failed, else 3 if convergence is required and
+/// one did not.
+int register_pairs(const std::string& list, const std::string& out, const RegistrationFlags& flags,
+                   TerminalProgress& progress);
+
+}  // namespace kith::cli
