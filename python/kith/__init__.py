@@ -27,7 +27,15 @@ from ._files import PointFile, generate, read_points, write_points
 from ._index import Index
 from ._kith import __version__
 from ._lists import NeighborLists, PointLists
+from ._normals import Normals, normals
 from ._outliers import Outliers, outliers
+from ._registration import (
+    Registration,
+    RegistrationIteration,
+    RegistrationTarget,
+    WeakDirection,
+    register,
+)
 from ._sequence_files import SequenceFile, read_sequences
 from ._transform import read_pose, transform, write_pose
 from ._tree_export import InOrderTree, NodeTable, export_tree
@@ -45,11 +53,16 @@ __all__ = [
     "Index",
     "NeighborLists",
     "NodeTable",
+    "Normals",
     "Outliers",
     "PointFile",
     "PointLists",
     "Profile",
+    "Registration",
+    "RegistrationIteration",
+    "RegistrationTarget",
     "SequenceFile",
+    "WeakDirection",
     "__version__",
     "dedupe",
     "devices",
@@ -58,12 +71,14 @@ __all__ = [
     "export_tree",
     "generate",
     "memory_limit",
+    "normals",
     "outliers",
     "plan",
     "profile",
     "read_points",
     "read_pose",
     "read_sequences",
+    "register",
     "show_config",
     "transform",
     "use_profile",

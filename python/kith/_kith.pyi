@@ -422,6 +422,37 @@ def cloud_distance(
 ) -> tuple[dict[str, Any], dict[str, Any] | None, float, float, float]:
     """kith::apps::cloud_distance: forward, backward, chamfer, chamfer_squared and hausdorff."""
 
+def normals(
+    points: _Rows,
+    *,
+    neighbors: int,
+    radius: float | None,
+    orient: str,
+    viewpoint: Sequence[float],
+    skip_nonfinite: bool,
+    device: str,
+    threads: int,
+    progress: _Progress,
+) -> tuple[_Distances, _Distances]:
+    """kith::apps::normals: normals and curvature, of shape (n, 1)."""
+
+def register_clouds(
+    source: _Rows, target: _Rows, progress: _Progress, **options: Any
+) -> dict[str, Any]:
+    """kith::apps::register_clouds; options by their names, `initial_pose` as 16 numbers."""
+
+class RegistrationTarget:
+    """kith::apps::RegistrationTarget."""
+
+    def __init__(self, points: _Rows, progress: _Progress, **options: Any) -> None: ...
+    def align(self, source: _Rows, progress: _Progress, **options: Any) -> dict[str, Any]: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def dims(self) -> int: ...
+    @property
+    def dtype(self) -> str: ...
+
 def read_pose(path: str) -> list[float]: ...
 def write_pose(path: str, pose: Sequence[float]) -> None: ...
 def winning_classes(

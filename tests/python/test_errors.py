@@ -212,6 +212,9 @@ def test_gpu_arrays_without_a_gpu_build(cloud, array):
         lambda: kith.downsample(array, voxel=1),
         lambda: kith.outliers(array, neighbors=1),
         lambda: kith.distance(cloud, array),
+        lambda: kith.normals(array),
+        lambda: kith.register(cloud, array),
+        lambda: kith.RegistrationTarget(array),
     ]
     for call in calls:
         with pytest.raises(RuntimeError, match=r"built without CUDA.*NumPy array"):

@@ -1,0 +1,200 @@
+"""kith.normals, kith.register and kith.RegistrationTarget."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import kith
+
+
+def pose_of(angle, shift, dims=3):
+    pose = np.eye(dims + 1)
+    pose[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    pose[:dims, dims] = shift
+    return pose
+
+
+@pytest.fixture(scope="module")
+def surface():
+    return kith.generate("surface", 4000, seed=3, dtype=np.float64)
+
+
+@pytest.fixture(scope="module")
+def curve():
+    t = np.linspace(0, 2 * np.pi, 500, endpoint=False)
+    radius = 1 + 0.2 * np.sin(3 * t) + 0.1 * np.cos(5 * t)
+    return np.column_stack([radius * np.cos(t), 0.6 * radius * np.sin(t)])
+
+
+@pytest.mark.parametrize("method", ["auto", "point", "plane", "gicp"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_pose_is_recovered(surface, method, dtype):
+    truth = pose_of(0.05, [0.02, -0.01, 0.015])
+    target = surface.astype(dtype)
+    found = kith.register(kith.transform(target, truth, inverse=True), target, method=method)
+    assert found.converged and found.reason == "converged"
+    assert found.fitness == 1 and found.inliers == len(surface)
+    assert found.transformation.shape == (4, 4) and found.transformation.dtype == np.float64
+    np.testing.assert_allclose(found.transformation, truth, atol=1e-5 if dtype == np.float32 else 1e-8)
+    assert found.information.shape == (6, 6)
+    np.testing.assert_array_equal(found.information, found.information.T)
+    np.testing.assert_array_equal(found.correspondence_set, np.column_stack([range(4000)] * 2))
+    assert found.iterations[-1].shifted <= found.iterations[0].shifted
+    assert found.weak == [] and found.scale == 1
+    assert "converged" in repr(found)
+
+
+@pytest.mark.parametrize("method", ["point", "plane", "gicp"])
+def test_poses_in_a_plane_are_3_by_3(curve, method):
+    truth = pose_of(0.05, [0.02, -0.03], 2)
+    source = kith.transform(curve, truth, inverse=True)
+    found = kith.register(source, curve, method=method)
+    assert found.transformation.shape == (3, 3)
+    np.testing.assert_allclose(found.transformation, truth, atol=1e-8)
+    again = kith.register(source, curve, method=method, initial=found.transformation)
+    assert again.iterations[0].shifted < 1e-8
+    scaled = kith.register(source * 0.97, curve, method=method, scale=True, initial=truth[:2])
+    assert scaled.scale == pytest.approx(1 / 0.97, abs=1e-6)
+    assert np.linalg.norm(scaled.transformation[:2, 0]) == pytest.approx(scaled.scale)
+
+
+def test_the_start(surface):
+    truth = pose_of(2.0, [30, 40, -50])
+    source = kith.transform(surface, truth, inverse=True)
+    lost = kith.register(source, surface)
+    assert not lost.converged and "too few" in lost.reason
+    np.testing.assert_array_equal(lost.transformation, np.eye(4))
+    assert lost.correspondence_set.shape == (0, 2)
+    found = kith.register(source, surface, initial=pose_of(0.03, [0.01, 0, 0]) @ truth)
+    np.testing.assert_allclose(found.transformation, truth, atol=1e-7)
+    shifted = kith.register(surface + [5, 6, 7], surface, initial="centroid")
+    np.testing.assert_allclose(shifted.transformation, pose_of(0, [-5, -6, -7]), atol=1e-8)
+    np.testing.assert_array_equal(
+        kith.register(surface, surface, initial=truth, max_iterations=0).transformation, truth
+    )
+
+
+def test_a_target_gives_what_register_does(surface):
+    source = kith.transform(surface, pose_of(0.03, [0, 0.01, 0]))
+    target = kith.RegistrationTarget(surface, threads=1)
+    assert len(target) == 4000 and "4000 points" in repr(target)
+    results = {}
+
+    def align(method):
+        results[method] = target.align(source, method=method, keep=0.9)
+
+    threads = [threading.Thread(target=align, args=[m]) for m in ["point", "plane", "gicp"]]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for method, found in results.items():
+        expected = kith.register(source, surface, method=method, keep=0.9, threads=2)
+        np.testing.assert_array_equal(found.transformation, expected.transformation)
+        np.testing.assert_array_equal(found.information, expected.information)
+        assert found.iterations == expected.iterations
+    narrow = kith.RegistrationTarget(surface.astype(np.float32))
+    with pytest.warns(kith.DataConversionNote, match="rounded to float32"):
+        assert narrow.align(source).converged
+    assert kith.register(source.astype(np.float32), surface).converged  # both as float64
+
+
+def test_a_plane_is_weak():
+    rng = np.random.default_rng(1)
+    plane = np.column_stack([rng.random((2000, 2)), np.zeros(2000)])
+    weak = kith.register(plane, plane, method="plane").weak
+    assert len(weak) == 3 and weak[0].relative < 1e-6
+    assert sum(each.turn[2] ** 2 for each in weak) == pytest.approx(1)
+
+
+def test_bad_rows(surface):
+    bad = np.insert(surface, 5, [np.nan, 0, 0], axis=0)
+    with pytest.raises(ValueError, match="source: row 5"):
+        kith.register(bad, surface)
+    with pytest.raises(ValueError, match="target: row 5"):
+        kith.register(surface, bad)
+    found = kith.register(bad, surface, skip_nonfinite=True)
+    assert found.skipped_source == 1 and found.skipped_target == 0
+    assert 5 not in found.correspondence_set[:, 0] and 4000 in found.correspondence_set[:, 0]
+    assert kith.register(surface, surface, correspondences=False).correspondence_set.shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "icp"},
+        {"initial": "somewhere"},
+        {"initial": np.eye(5)},
+        {"initial": 2 * np.diag([1, 2, 3, 0.5])},
+        {"max_distance": -1},
+        {"keep": 0},
+        {"kernel": "huber"},
+        {"kernel": "l1", "kernel_scale": 1},
+        {"degrees_of_freedom": 5},
+        {"neighbors": 1},
+        {"voxels": [-1]},
+    ],
+)
+def test_options_that_make_no_sense(surface, options):
+    with pytest.raises(ValueError):
+        kith.register(surface, surface, **options)
+
+
+def test_types_of_options(surface):
+    for options in [{"method": 1}, {"keep": "a"}, {"neighbors": 1.5}, {"voxels": ["a"]}]:
+        with pytest.raises(TypeError):
+            kith.register(surface, surface, **options)
+    with pytest.raises(ValueError, match="dims"):
+        kith.register(surface, surface[:, :2])
+
+
+def test_normals_of_a_sphere():
+    rng = np.random.default_rng(2)
+    points = rng.normal(size=(3000, 3))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    inside = kith.normals(points, viewpoint=[0, 0, 0])
+    outside = kith.normals(points, orient="consistent", neighbors=12)
+    assert inside.normals.shape == (3000, 3) and inside.curvature.shape == (3000,)
+    np.testing.assert_allclose(np.linalg.norm(inside.normals, axis=1), 1)
+    assert ((inside.normals * points).sum(axis=1) < -0.98).all()
+    assert ((outside.normals * points).sum(axis=1) > 0.98).all()
+    assert (inside.curvature >= 0).all() and (inside.curvature < 0.1).all()
+    axis = kith.normals(points.astype(np.float32), radius=0.2)
+    assert axis.normals.dtype == axis.curvature.dtype == np.float32
+    largest = np.abs(axis.normals).argmax(axis=1)
+    assert (np.take_along_axis(axis.normals, largest[:, None], 1) > 0).all()
+
+
+def test_normals_against_numpy(surface):
+    found = kith.normals(surface[:300], neighbors=10)
+    _, lists = kith.Index(surface[:300]).knn(k=10)
+    for normal, curvature, rows in zip(found.normals, found.curvature, lists, strict=True):
+        values, vectors = np.linalg.eigh(np.cov(surface[rows].T))
+        assert abs(vectors[:, 0] @ normal) == pytest.approx(1, abs=1e-9)
+        assert curvature == pytest.approx(values[0] / values.sum(), abs=1e-12)
+
+
+def test_normals_in_a_plane_and_bad_rows(curve):
+    bad = np.insert(curve, 3, np.inf, axis=0)
+    with pytest.raises(ValueError, match="row 3"):
+        kith.normals(bad)
+    found = kith.normals(bad, skip_nonfinite=True, viewpoint=[0, 0])
+    assert found.normals.shape == (501, 2)
+    np.testing.assert_array_equal(found.normals[3], [0, 0])
+    assert ((np.delete(found.normals, 3, axis=0) * curve).sum(axis=1) < 0.2).all()
+    for options in [{"neighbors": 1}, {"orient": "up"}, {"viewpoint": [1]}, {"radius": -1}]:
+        with pytest.raises(ValueError):
+            kith.normals(curve, **options)
+    with pytest.raises(ValueError, match="viewpoint"):
+        kith.normals(curve, orient="consistent", viewpoint=[0, 0])
+
+
+def test_progress_and_threads(surface):
+    stages = set()
+    one = kith.register(surface * 1.01, surface, threads=1)
+    many = kith.register(
+        surface * 1.01, surface, threads=5, progress=lambda stage, done, total: stages.add(stage)
+    )
+    np.testing.assert_array_equal(one.transformation, many.transformation)
+    assert "registering" in stages
