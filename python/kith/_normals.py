@@ -67,8 +67,8 @@ def normals(
     --------
     >>> import kith
     >>> found = kith.normals([[0, 0, 1], [1, 0, 1], [0, 1, 1], [1, 1, 1]], neighbors=4)
-    >>> found.normals[0], found.curvature[0]
-    (array([0., 0., 1.]), np.float64(0.0))
+    >>> found.normals[0], float(found.curvature[0])
+    (array([0., 0., 1.]), 0.0)
     """
     orient = as_text(orient, "orient")  # type: ignore[assignment]
     place = np.zeros(3)
@@ -78,7 +78,7 @@ def normals(
         orient = "viewpoint"
         given = np.asarray(on_host(viewpoint, "viewpoint"), dtype=np.float64)
         if given.shape not in ((2,), (3,)):
-            raise ValueError(f"viewpoint has the shape {given.shape}; give one number per dimension")
+            raise ValueError(f"viewpoint has the shape {given.shape}; give a number per dimension")
         place[: len(given)] = given
     _, rows, give = placed_rows(points, "cpu")
     with reporting(progress) as report:

@@ -36,7 +36,8 @@ def test_pose_is_recovered(surface, method, dtype):
     assert found.converged and found.reason == "converged"
     assert found.fitness == 1 and found.inliers == len(surface)
     assert found.transformation.shape == (4, 4) and found.transformation.dtype == np.float64
-    np.testing.assert_allclose(found.transformation, truth, atol=1e-5 if dtype == np.float32 else 1e-8)
+    atol = 1e-5 if dtype == np.float32 else 1e-8
+    np.testing.assert_allclose(found.transformation, truth, atol=atol)
     assert found.information.shape == (6, 6)
     np.testing.assert_array_equal(found.information, found.information.T)
     np.testing.assert_array_equal(found.correspondence_set, np.column_stack([range(4000)] * 2))
@@ -98,6 +99,16 @@ def test_a_target_gives_what_register_does(surface):
     with pytest.warns(kith.DataConversionNote, match="rounded to float32"):
         assert narrow.align(source).converged
     assert kith.register(source.astype(np.float32), surface).converged  # both as float64
+
+
+def test_coarse_to_fine(surface):
+    truth = pose_of(0.15, [0.05, 0.02, 0])
+    source = kith.transform(surface, truth, inverse=True)
+    found = kith.register(source, surface, voxels=[0.1, 0])
+    assert found.iterations[-1].stage > 0 and found.inliers == len(surface)
+    np.testing.assert_allclose(found.transformation, truth, atol=1e-7)
+    again = kith.RegistrationTarget(surface, voxels=[0.1, 0]).align(source)
+    np.testing.assert_array_equal(again.transformation, found.transformation)
 
 
 def test_a_plane_is_weak():
