@@ -238,7 +238,7 @@ TEST(Registration, OutliersAreLeftOutByShareKernelOrReciprocity) {
   }
 }
 
-TEST(Registration, StartsWhereItIsTold) {
+TEST(Registration, StartsAtTheGivenPose) {
   const Moved moved(4000, 3, 2.5, 30, 12);
   const PointSet source = points_of(moved.source, 3, DType::f64), target = points_of(moved.target, 3, DType::f64);
   std::mt19937_64 random(3);
