@@ -65,6 +65,7 @@ TABLES = {
     "gpu_cover_build": gpu_tables.gpu_cover_build,
     "gpu_cover_search": gpu_tables.gpu_cover_search,
     "gpu_dedupe": gpu_tables.gpu_dedupe,
+    "gpu_register": gpu_tables.gpu_register,
     "gpu_tree": gpu_tables.gpu_tree,
     "gpu_search": gpu_tables.gpu_search,
     "gpu_select": gpu_tables.gpu_select,

@@ -441,6 +441,11 @@ def register_clouds(
 ) -> dict[str, Any]:
     """kith::apps::register_clouds; options by their names, `initial_pose` as 16 numbers."""
 
+def register_on_device(
+    source: DeviceRows, target: DeviceRows, stream: int, progress: _Progress, **options: Any
+) -> dict[str, Any]:
+    """kith::apps::register_on_device, for arrays on one GPU."""
+
 class RegistrationTarget:
     """kith::apps::RegistrationTarget."""
 

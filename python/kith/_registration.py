@@ -12,7 +12,7 @@ import numpy.typing as npt
 from . import _kith
 from ._arguments import as_count, as_number, as_text, as_threads
 from ._arrays import note
-from ._device_arrays import placed_rows
+from ._device_arrays import DeviceRows, placed_rows
 from ._progress import Progress, reporting
 from ._transform import _as_pose
 
@@ -96,6 +96,14 @@ class Registration:
 def _host_rows(points: Any) -> np.ndarray:
     rows: np.ndarray = placed_rows(points, "cpu")[1]
     return rows
+
+
+def _rows_on_gpu(source: Any, target: Any, device: str) -> tuple[DeviceRows, DeviceRows] | None:
+    """Both clouds, if they are on one GPU, of one type, and are to be registered there."""
+    moved, fixed = placed_rows(source, device)[0], placed_rows(target, device)[0]
+    if moved is None or fixed is None or moved.ordinal != fixed.ordinal:
+        return None
+    return (moved, fixed) if moved.dtype == fixed.dtype else None
 
 
 def _in_plane(pose: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -228,7 +236,9 @@ def register(
         Whether `correspondence_set` is needed.
     skip_nonfinite : bool
         Leave out points with NaN or infinity instead of raising ValueError.
-    device, threads, progress
+    device : {"auto", "cpu", "cuda", "cuda:N"}
+        Where to work; the answer is the same. "auto" is the GPU that holds both clouds, if one does.
+    threads, progress
         As in `Index`.
 
     Returns
@@ -246,9 +256,6 @@ def register(
     >>> np.allclose(found.transformation[:3, :3], turn, atol=1e-5)
     True
     """
-    rows, there = _host_rows(source), _host_rows(target)
-    if rows.dtype != there.dtype:
-        rows, there = rows.astype(np.float64), there.astype(np.float64)
     options = _all_options(
         _target_options(method, voxels, neighbors, skip_nonfinite, device, threads),
         initial,
@@ -264,8 +271,18 @@ def register(
         translation_tolerance,
         correspondences,
     )
+    on_gpu = _rows_on_gpu(source, target, options["device"])
     with reporting(progress) as report:
-        found = _kith.register_clouds(rows, there, report, **options)
+        if on_gpu is not None:
+            framework, ordinal = on_gpu[0].framework, on_gpu[0].ordinal
+            with framework.on(ordinal):
+                stream = framework.stream(ordinal)
+                found = _kith.register_on_device(on_gpu[0].view, on_gpu[1].view, stream, report, **options)
+            return _result_of(found, on_gpu[0].shape[1])
+        rows, fixed = _host_rows(source), _host_rows(target)
+        if rows.dtype != fixed.dtype:
+            rows, fixed = rows.astype(np.float64), fixed.astype(np.float64)
+        found = _kith.register_clouds(rows, fixed, report, **options)
     return _result_of(found, rows.shape[1])
 
 

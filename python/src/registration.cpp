@@ -1,4 +1,4 @@
-// Normals and registration of clouds of NumPy.
+// Normals and registration of clouds of NumPy, and registration of arrays in the memory of a GPU by their addresses.
 #include "arrays.hpp"
 #include "module.hpp"
 #include "watched_call.hpp"
@@ -123,6 +123,14 @@ nb::dict register_clouds(const nb::object& source, const nb::object& target, nb:
   return result_of(watch.run([&] { return apps::register_clouds(from.view(), to.view(), options); }));
 }
 
+nb::dict register_on_device(const DeviceRows& source, const DeviceRows& target, std::uintptr_t stream,
+                            nb::object progress, const nb::kwargs& given) {
+  Watch watch(std::move(progress));
+  apps::DeviceRegistrationOptions options{options_of(given, watch)};
+  options.stream = reinterpret_cast<void*>(stream);
+  return result_of(watch.run([&] { return apps::register_on_device(source.view, target.view, options); }));
+}
+
 /// A target of Python's: the library's, made without the GIL.
 class Target {
  public:
@@ -153,6 +161,8 @@ void bind_registration(nb::module_& module) {
   module.def("normals", &normals, "points"_a, nb::kw_only(), "neighbors"_a, "radius"_a.none(), "orient"_a,
              "viewpoint"_a, "skip_nonfinite"_a, "device"_a, "threads"_a, "progress"_a.none());
   module.def("register_clouds", &register_clouds, "source"_a, "target"_a, "progress"_a.none(), "options"_a);
+  module.def("register_on_device", &register_on_device, "source"_a, "target"_a, "stream"_a, "progress"_a.none(),
+             "options"_a);
   nb::class_<Target>(module, "RegistrationTarget")
       .def(nb::init<const nb::object&, nb::object, const nb::kwargs&>(), "points"_a, "progress"_a.none(), "options"_a)
       .def("align", &Target::align, "source"_a, "progress"_a.none(), "options"_a)

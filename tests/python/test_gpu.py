@@ -103,6 +103,21 @@ def test_duplicates_equal_the_cpu(library, points, tolerance):
     np.testing.assert_array_equal(host.map, kith.dedupe(points, tolerance=tolerance, skip_nonfinite=True).map)
 
 
+@pytest.mark.parametrize("method", ["point", "plane", "gicp"])
+def test_registrations_equal_the_cpu(library, points, method):
+    turn = np.array([[840, -41, 0], [41, 840, 0], [0, 0, 841]]) / 841
+    source = (points[::2].astype(np.float64) @ turn + 0.003).astype(points.dtype)
+    wanted = kith.register(source, points, method=method, device="cpu")
+    for found in (
+        kith.register(library.up(source), library.up(points), method=method),
+        kith.register(source, points, method=method, device="cuda"),
+        kith.register(library.up(source), points, method=method),
+    ):
+        np.testing.assert_array_equal(found.transformation, wanted.transformation)
+        np.testing.assert_array_equal(found.correspondence_set, wanted.correspondence_set)
+        assert found.iterations == wanted.iterations and found.reason == wanted.reason
+
+
 @pytest.mark.parametrize("options", [{}, {"split": "cycle", "middle": "left", "unique": True}])
 @pytest.mark.parametrize("layout", ["nodes", "inorder"])
 def test_exported_trees_equal_the_cpu(library, points, layout, options):

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import kith
+from fake_cupy import STREAM, FakeArray, install
+from kith import _kith, _registration
 
 
 def pose_of(angle, shift, dims=3):
@@ -209,3 +211,25 @@ def test_progress_and_threads(surface):
     )
     np.testing.assert_array_equal(one.transformation, many.transformation)
     assert "registering" in stages
+
+
+def test_arrays_on_a_gpu_stay_there(monkeypatch, surface):
+    seen = []
+
+    def register_there(source, target, stream, progress, **options):
+        """kith::apps::register_on_device, answered by the host."""
+        assert stream == STREAM
+        seen.append(len(source.rows))
+        return _kith.register_clouds(source.rows, target.rows, progress, **{**options, "device": "cpu"})
+
+    install(
+        monkeypatch, [_registration], register_clouds=_kith.register_clouds, register_on_device=register_there
+    )
+    source = kith.transform(surface, pose_of(0.02, [0.01, 0, 0]))
+    wanted = kith.register(source, surface)
+    found = kith.register(FakeArray(source), FakeArray(surface))
+    np.testing.assert_array_equal(found.transformation, wanted.transformation)
+    assert seen == [len(source)]
+    for mixed in ((FakeArray(source), surface), (FakeArray(source), FakeArray(surface.astype(np.float32)))):
+        kith.register(*mixed)  # through the host
+    assert seen == [len(source)]
