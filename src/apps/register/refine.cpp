@@ -36,7 +36,7 @@ class Refiner {
       choose_pairs(result.state);
       const Sums sums = add_up(result.state.motion, rule_.pair);
       result.records.emplace_back();
-      core::advance<Unknowns>(rule_, sums.data(), result.state, result.records.back());
+      core::advance<Unknowns>(rule_, sums.data(), result.state, result.records.back(), squared_in_reach_);
       meter.report(result.state.iteration);
       runtime::look_for_stop();
     }
@@ -77,7 +77,10 @@ class Refiner {
       if (squared <= most) squared_[i] = squared;
     });
     if (choice_.reciprocal) drop_one_sided(state.motion);
-    if (choice_.keep < 1) drop_farthest();
+    if (choice_.keep < 1) {
+      squared_in_reach_ = mean_squared();
+      drop_farthest();
+    }
   }
 
   /// From the moved point as it was searched, so that every engine measures the same.
@@ -117,6 +120,15 @@ class Refiner {
     for (std::uint64_t q = 0; q < points.size(); ++q) {
       if (nearest.index(q, 0) != points[q]) squared_[points[q]] = std::numeric_limits<double>::infinity();
     }
+  }
+
+  /// Of all pairs; 0 without any.
+  double mean_squared() const {
+    const auto sums =
+        ordered_total<2>(squared_.size(), {.threads = threads_}, [&](std::uint64_t i, core::Terms<2>& terms) {
+          if (is_pair(i)) terms = {squared_[i], 1};
+        });
+    return sums[1] > 0 ? sums[0] / sums[1] : 0;
   }
 
   /// Keeps the share of nearest pairs, and those that are as far as the last of them.
@@ -165,7 +177,8 @@ class Refiner {
   std::span<const T> source_;
   std::span<const T> target_;
   NearestMatches<T> matches_;
-  std::vector<double> squared_;  ///< of pairs; infinity for other points
+  std::vector<double> squared_;   ///< of pairs; infinity for other points
+  double squared_in_reach_ = -1;  ///< mean of all pairs where only the nearest count; else -1
 };
 
 }  // namespace

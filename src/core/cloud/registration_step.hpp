@@ -55,8 +55,11 @@ KITH_HOST_DEVICE inline double length_of(const double* vector) {
   return square_root(vector[0] * vector[0] + vector[1] * vector[1] + vector[2] * vector[2]);
 }
 
+/// `squared_in_reach` is the mean squared distance of all pairs within reach where some of them do not count; -1: all
+/// do. The distance adapts to it: by the pairs that were kept it would shrink without end, and the pairs with it.
 template <int Unknowns>
-KITH_HOST_DEVICE void advance(const StepRule& rule, const double* sums, StageState& state, StepRecord& record) {
+KITH_HOST_DEVICE void advance(const StepRule& rule, const double* sums, StageState& state, StepRecord& record,
+                              double squared_in_reach = -1) {
   using Places = TermPlaces<Unknowns>;
   record.pairs = sums[Places::kPairs];
   record.squared = sums[Places::kSquared];
@@ -91,7 +94,8 @@ KITH_HOST_DEVICE void advance(const StepRule& rule, const double* sums, StageSta
 
   double next_distance = state.max_distance;
   if (rule.adapts_distance) {
-    const double wanted = larger(3 * square_root(record.squared / record.pairs), rule.least_distance);
+    const double mean = squared_in_reach < 0 ? record.squared / record.pairs : squared_in_reach;
+    const double wanted = larger(3 * square_root(mean), rule.least_distance);
     if (wanted < next_distance) next_distance = wanted;
   }
   const bool keeps_distance = next_distance >= 0.99 * state.max_distance;
