@@ -210,12 +210,13 @@ def gpu_bits():
 def gpu_check():
     """What tools/gpu_check.sh found, part by part."""
     report = gpu_report("gpu_check")
-    lines = ["| part | result | s | tests passed | failed | skipped | errors of compute-sanitizer |", "|---|---|---|---|---|---|---|"]
+    lines = ["| part | result | s | tests passed | failed | skipped | errors of compute-sanitizer | commit |", "|" + "---|" * 8]
     for name, part in report["parts"].items():
-        cells = [name, part["result"], part["seconds"], *(part.get(count, "") for count in ("passed", "failed", "skipped", "errors"))]
+        counts = (part.get(count, "") for count in ("passed", "failed", "skipped", "errors"))
+        cells = [name, part["result"], part["seconds"], *counts, part.get("commit", report["commit"])]
         lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
     machine = report["machine"]
-    return "\n".join(lines) + f"\n\n{machine['gpu']}, CUDA {machine['cuda']}, {machine['cores']} cores, commit {report['commit']}.\n"
+    return "\n".join(lines) + f"\n\n{machine['gpu']}, CUDA {machine['cuda']}, {machine['cores']} cores.\n"
 
 
 def gpu_classify():
