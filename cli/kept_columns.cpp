@@ -141,6 +141,10 @@ void KeptColumns::write(const std::string& path, std::span<const std::uint32_t> 
   if (fresh.coordinates != nullptr) replace_coordinates(table, *fresh.coordinates);
   for (const io::Column& column : fresh.columns) {
     const auto same = std::ranges::find(table.columns, column.name(), &io::Column::name);
+    if (same != table.columns.end() && table.is_coordinate(static_cast<std::uint32_t>(same - table.columns.begin()))) {
+      throw UsageError(
+          fmt::format("a new column \"{}\" would take the place of a coordinate; choose another name", column.name()));
+    }
     same == table.columns.end() ? table.columns.push_back(column) : static_cast<void>(*same = column);
   }
   write_table_output(path, table, options, output);

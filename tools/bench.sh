@@ -12,6 +12,8 @@ PATH="$PWD/build/bin:$PATH" .venv/bin/python benchmarks/compare_peers.py
 .venv/bin/python benchmarks/compare_kd_tree.py
 .venv/bin/python benchmarks/compare_cover_tree.py
 .venv/bin/python benchmarks/compare_classify.py
+tools/build_python.sh
+PYTHONPATH="$PWD/build/python" .venv/bin/python benchmarks/compare_registration.py
 .venv/bin/python benchmarks/read_csv_against_numpy.py --timer build/bin/read_points_timer --megabytes 1000 \
   --out benchmarks/results/read_csv.json
 build/bin/five_systems_timer benchmarks/results/five_systems_cpu.json --device cpu --part 16

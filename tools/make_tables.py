@@ -76,6 +76,7 @@ TABLES = {
     "python_gpu": gpu_tables.python_gpu,
     "python_gpu_latency": gpu_tables.python_gpu_latency,
     "read_csv": cpu_tables.read_csv,
+    "registration_cpu": cpu_tables.registration_cpu,
     "scipy_kd_tree": cpu_tables.scipy_kd_tree,
 }
 

@@ -102,7 +102,10 @@ int run_distance(DistanceFlags flags) {
   const OutputFlags& output = flags.cloud.output;
   TerminalProgress progress(output.quiet);
   const Stopwatch read_watch;
-  if (flags.result_path.empty()) flags.cloud.columns.drop = {"all"};
+  if (flags.result_path.empty()) {
+    if (!flags.cloud.columns.carry.empty()) throw UsageError("--carry goes with --out, the file that gets the columns");
+    flags.cloud.columns.drop = {"all"};
+  }
   const KeptColumns columns(flags.cloud.points_path, flags.cloud.columns, flags.cloud.read, output,
                             progress.callback());
   const io::PointFile other = read_input(flags.other_path, flags.cloud.read, output, progress.callback());
@@ -156,7 +159,7 @@ int run_distance(DistanceFlags flags) {
   }
   output.summary(fmt::format("read {}, search {}, write {}", readable_duration(read_ms), readable_duration(distance_ms),
                              readable_duration(write_ms)));
-  const std::uint64_t skipped = found.forward.skipped + (found.backward ? found.backward->skipped : 0);
+  const std::uint64_t skipped = found.forward.skipped + found.forward.skipped_targets;
   if (skipped > 0) output.note(fmt::format("{} with NaN or infinity were left out", counted(skipped, "point")));
   if (!flags.result_path.empty()) output.summary(fmt::format("points in {}", flags.result_path));
   return 0;

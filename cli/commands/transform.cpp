@@ -21,6 +21,7 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -46,6 +47,9 @@ void check_flags(const TransformFlags& flags) {
   if (flags.cloud.output.json && flags.cloud.result_path() == "-") {
     throw UsageError("--json and --out - would write to standard output together; give a file");
   }
+  if (flags.pose_out == "-" && (flags.cloud.output.json || flags.cloud.result_path() == "-")) {
+    throw UsageError("--write-pose - would write to standard output together with others; give a file");
+  }
   require_own_files({{"--out", flags.cloud.result_path()}, {"--write-pose", flags.pose_out}},
                     {flags.cloud.points_path, flags.pose_path});
 }
@@ -56,7 +60,10 @@ std::array<double, 3> parse_translation(const std::string& text) {
     throw UsageError(fmt::format("--translate: \"{}\" is not X,Y,Z, or X,Y in a plane", text));
   }
   std::array<double, 3> by{};
-  for (std::size_t i = 0; i < parts.size(); ++i) by[i] = parse_number("--translate", parts[i]);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    by[i] = parse_number("--translate", parts[i]);
+    if (!std::isfinite(by[i])) throw UsageError(fmt::format("--translate: \"{}\" must be finite", parts[i]));
+  }
   return by;
 }
 

@@ -103,7 +103,11 @@ def _rows_on_gpu(source: Any, target: Any, device: str) -> tuple[DeviceRows, Dev
     moved, fixed = placed_rows(source, device)[0], placed_rows(target, device)[0]
     if moved is None or fixed is None or moved.ordinal != fixed.ordinal:
         return None
-    return (moved, fixed) if moved.dtype == fixed.dtype else None
+    if moved.dtype != fixed.dtype:
+        return None
+    if moved.framework is not fixed.framework:
+        fixed.framework.synchronize(fixed.ordinal)  # only the stream of the source's is waited for
+    return moved, fixed
 
 
 def _in_plane(pose: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -199,7 +203,7 @@ def register(
     Parameters
     ----------
     source, target : array_like of shape (n, 2) or (n, 3)
-        As in `Index`. Arrays on a GPU are copied to the host. If one is of float64, both are taken
+        As in `Index`. Two arrays on one GPU are registered there. If one is of float64, both are taken
         as such.
     method : {"auto", "point", "plane", "gicp"}
         What is minimised: distances, distances along the target's normals, or distances weighed by

@@ -55,6 +55,7 @@ class CpuBackend final : public Backend {
   apps::DedupedOnDevice dedupe(const DedupeRequest&) const override {
     throw UsageError("duplicates on a GPU, but none is named; use dedupe");
   }
+  void wait_for(Device, void*) const override {}
   std::optional<apps::Registration> register_clouds(const RegistrationRequest&) const override {
     throw UsageError("registration on a GPU, but none is named; use register_clouds");
   }

@@ -160,6 +160,8 @@ class Backend {
   virtual apps::ClassifiedOnDevice label(const LabelRequest& request) const = 0;
   /// Duplicates removed on a GPU; waits until they are. Throws as apps::dedupe_on_device.
   virtual apps::DedupedOnDevice dedupe(const DedupeRequest& request) const = 0;
+  /// Waits until the work in a caller's stream of the device (null: the default one) is done. Throws DeviceError.
+  virtual void wait_for(Device device, void* stream) const = 0;
   /// Clouds registered on a GPU; nothing if one has NaN or infinity. Throws as apps::register_on_device.
   virtual std::optional<apps::Registration> register_clouds(const RegistrationRequest& request) const = 0;
   /// A balanced tree of points, made on a GPU; waits until it is. Throws as apps::export_tree_on_device.

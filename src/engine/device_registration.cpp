@@ -45,6 +45,7 @@ Registration register_on_device(PointView source, PointView target, const Device
         engine::cuda_backend()->register_clouds({source, target, options, device});
     if (found) return *found;
   }
+  engine::cuda_backend()->wait_for(device, options.stream);
   const engine::HostView source_here(source, options.threads);
   const engine::HostView target_here(target, options.threads);
   RegistrationOptions on_cpu = options;

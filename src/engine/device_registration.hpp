@@ -18,7 +18,8 @@ struct RegistrationRequest {
 
 /// Whether the kernels do what the options say; all else is the CPU's.
 inline bool runs_on_gpu(const apps::RegistrationOptions& options) {
-  if (options.keep < 1 || options.reciprocal) return false;
+  constexpr std::uint32_t kMostIterations = 1 << 16;  // whose records are kept in the memory of the GPU
+  if (options.keep < 1 || options.reciprocal || options.max_iterations > kMostIterations) return false;
   return options.voxels.empty() || (options.voxels.size() == 1 && options.voxels.front() == 0);
 }
 

@@ -299,6 +299,13 @@ TEST(Downsample, RefusesWhatMakesNoSense) {
   EXPECT_THROW(parse_voxel_keep("last"), UsageError);
 }
 
+TEST(Downsample, MapsEveryRowWhereAllAreLeftOut) {
+  const std::vector<double> values = {kNan, 0, 1, kNan};
+  const Downsampled found = downsample(view_of(values, 2), {.voxel = 1, .want_map = true, .skip_nonfinite = true});
+  EXPECT_EQ(found.map, (Rows{kLeftOut, kLeftOut}));
+  EXPECT_EQ(found.skipped, 2u);
+}
+
 TEST(KeyGroups, NumbersByFirstItem) {
   const std::vector<std::uint64_t> keys = {7, 3, 7, 9, 3};
   const KeyGroups groups = group_keys(keys, 1);

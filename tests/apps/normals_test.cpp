@@ -300,6 +300,13 @@ TEST(Normals, RowsWithNaNAreRefusedOrLeftOut) {
   }
 }
 
+TEST(Normals, MoreNeighborsThanPointsAreAllOfThem) {
+  const PointSet points = points_of(bumpy_rows(40, 3, 7), 3, DType::f32);
+  const Normals all = normals(points.view(), {.neighbors = 40, .direction = NormalDirection::consistent});
+  const Normals more = normals(points.view(), {.neighbors = 4'000'000'000, .direction = NormalDirection::consistent});
+  EXPECT_TRUE(std::ranges::equal(all.normals.values<float>(), more.normals.values<float>()));
+}
+
 TEST(Normals, OptionsThatMakeNoSenseAreRefused) {
   const PointSet points = points_of(bumpy_rows(20, 3, 7), 3, DType::f64);
   EXPECT_THROW(normals(points.view(), {.neighbors = 2}), UsageError);

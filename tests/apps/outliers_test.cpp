@@ -187,5 +187,10 @@ TEST(Outliers, RefusesWhatMakesNoSense) {
   EXPECT_THROW(outliers(view_of(huge, 1), {.neighbors = 2}), BadData);
 }
 
+TEST(Outliers, DeviationsThatOverflowAreNamed) {
+  const std::vector<double> values = {0, 1e154, 4e154, 9e154, 16e154, 30e154};
+  EXPECT_THROW(outliers(view_of(values, 1), {.neighbors = 1, .ratio = 0}), BadData);
+}
+
 }  // namespace
 }  // namespace kith::apps::outliers_cases

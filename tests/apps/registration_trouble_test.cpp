@@ -248,6 +248,20 @@ TEST(RegistrationTrouble, OptionsThatMakeNoSenseAreRefused) {
   EXPECT_THROW(register_clouds(flat.view(), flat.view(), {.initial_pose = pose}), UsageError);
 }
 
+TEST(RegistrationTrouble, ScalesThatSquareToNothingAreRefused) {
+  const PointSet points = points_of(bumpy_rows(30, 3, 2), 3, DType::f64);
+  EXPECT_THROW(register_clouds(points.view(), points.view(), {.kernel = RobustKernel::cauchy, .kernel_scale = 1e-170}),
+               UsageError);
+}
+
+TEST(RegistrationTrouble, PairsMayBeAnyDistanceApart) {
+  const PointSet points = points_of(bumpy_rows(300, 3, 2), 3, DType::f32);
+  const double anywhere = std::numeric_limits<double>::infinity();
+  const Registration found = register_clouds(points.view(), points.view(), {.max_distance = anywhere});
+  EXPECT_EQ(found.end, RegistrationEnd::converged);
+  EXPECT_EQ(found.inliers, 300u);
+}
+
 TEST(RegistrationTrouble, NamesReadBack) {
   for (const char* name : {"auto", "point", "plane", "gicp"}) EXPECT_EQ(name_of(parse_registration_method(name)), name);
   for (const char* name : {"none", "huber", "cauchy", "tukey", "geman-mcclure"}) {

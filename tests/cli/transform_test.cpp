@@ -95,7 +95,8 @@ TEST_F(TransformCommand, RefusesWhatMakesNoSense) {
   expect_failure(transform("p.csv", {"--pose", write("s.txt", "1 2 3\n")}), 3, "a pose is 4 rows of 4 numbers");
   expect_failure(transform("p.csv", {"--rotate-z", "400"}), 2, "between -360 and 360");
   expect_failure(transform("p.csv", {"--translate", "1"}), 2, "--translate: \"1\" is not X,Y,Z");
-  expect_failure(transform("p.csv", {"--translate", "1,2,inf"}), 3, "infinity");
+  expect_failure(transform("p.csv", {"--translate", "1,2,inf"}), 2, "must be finite");
+  expect_failure(transform("p.csv", {"--rotate-z", "9", "--write-pose", "-"}), 2, "--write-pose - would write");
   expect_failure(transform("p.csv", {"--pose", write("f.txt", "1 0 0 0\n0 1 0 0\n0 0 0 0\n"), "--inverse"}), 3,
                  "no inverse");
   write("four.csv", "a,b,c,d\n1,2,3,4\n");

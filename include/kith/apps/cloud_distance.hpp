@@ -36,7 +36,8 @@ struct DirectedDistance {
   std::vector<std::uint32_t> nearest;
   std::uint64_t matched = 0;
   std::uint64_t unmatched = 0;
-  std::uint64_t skipped = 0;
+  std::uint64_t skipped = 0;          ///< points that were left out
+  std::uint64_t skipped_targets = 0;  ///< points of the other cloud that were left out
   double mean = 0;
   double mean_squared = 0;             ///< of the squares of the distances
   double rms = 0;                      ///< the root of that

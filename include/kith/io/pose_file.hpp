@@ -18,7 +18,8 @@ namespace kith::io::inline v0 {
 KITH_EXPORT apps::Pose read_pose(const std::string& path);
 
 /// Writes 4 rows of 4 numbers with 17 significant digits, which read back as the same numbers, as text; .npy is an
-/// array of f64, .json an object with "transformation". "-" is standard output. Whole or not at all. Throws IoError.
+/// array of f64, .json an object with "transformation". "-" is standard output. Whole or not at all. Throws IoError,
+/// UsageError unless the pose is finite with 0 0 0 1 as its last row.
 KITH_EXPORT void write_pose(const std::string& path, const apps::Pose& pose);
 
 }  // namespace kith::io::inline v0

@@ -116,6 +116,7 @@ DirectedDistance directed(const UsableCloud& from, const UsableCloud& to, const 
   DirectedDistance result;
   find_nearest(from, to, options, result);
   result.skipped = from.skipped();
+  result.skipped_targets = to.skipped();
   result.max = kUnknown;
   for (std::uint64_t i = 0; i < result.distances.size(); ++i) {
     if (result.nearest[i] == kNoRow) continue;

@@ -29,7 +29,8 @@ constexpr std::uint64_t kVoxelBytesPerPoint = 40;
 constexpr std::uint64_t kFarthestBytesPerPoint = 24;
 
 std::uint64_t sampling_bytes(PointView points, const DownsampleOptions& options) {
-  if (!options.farthest) return points.rows() * kVoxelBytesPerPoint;
+  if (options.distance) return points.rows() * sizeof(std::uint32_t);  // dedupe counts the rest
+  if (options.voxel) return points.rows() * kVoxelBytesPerPoint;
   return points.rows() * (kFarthestBytesPerPoint + (std::uint64_t{points.dims()} + 1) * size_of(points.dtype()));
 }
 
@@ -53,11 +54,11 @@ void check_sampling(PointView points, const DownsampleOptions& options) {
 Downsampled by_voxels(PointView points, const std::vector<std::uint32_t>& rows, const DownsampleOptions& options) {
   Downsampled result;
   result.points = PointSet(points.dtype(), 0, points.dims());
+  if (options.want_map) result.map.assign(points.rows(), kLeftOut);
   if (rows.empty()) return result;
   const KeyGroups groups = group_keys(voxel_keys(points, rows, *options.voxel, options.threads), options.threads);
   sample_voxels(points, rows, groups, options, result);
   if (options.want_map) {
-    result.map.assign(points.rows(), kLeftOut);
     for (std::uint64_t i = 0; i < rows.size(); ++i) {
       result.map[rows[groups.items[i]]] = groups.place[groups.slot_of[i]];
     }

@@ -59,6 +59,7 @@ class FarthestSampler {
 
   /// Halves along the widest side until buckets are small; points of a bucket stay in ascending order.
   void split(std::uint64_t first, std::uint64_t last) {
+    runtime::look_for_stop();
     if (last - first <= kBucketPoints) {
       std::sort(order_.begin() + static_cast<std::ptrdiff_t>(first),
                 order_.begin() + static_cast<std::ptrdiff_t>(last));

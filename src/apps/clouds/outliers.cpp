@@ -22,6 +22,8 @@ namespace {
 
 /// Points whose lists are in memory at one time.
 constexpr std::uint64_t kListedPoints = std::uint64_t{1} << 20;
+/// Entries of these lists.
+constexpr std::uint64_t kListedEntries = std::uint64_t{1} << 27;
 
 void check_outlier_options(PointView points, const OutlierOptions& options) {
   require_host_points(points, "find outliers");
@@ -77,18 +79,24 @@ std::vector<double> mean_distances_of(PointView points, const OutlierOptions& op
     core::visit_dtype(points.dtype(),
                       [&](auto zero) { add_lists<decltype(zero)>(found, skip, first, options.threads, means); });
   };
-  if (points.rows() <= kListedPoints) {
+  const std::uint64_t listed = std::clamp<std::uint64_t>(kListedEntries / (k + 1), 1, kListedPoints);
+  if (points.rows() <= listed) {
     search.exclude_self = true;
     add(index.knn_self(k, search), 0, 0);
     return means;
   }
   // The distance of a point from itself is 0, the first of its list; so without the first entry the distances are those
   // to the others, also where equal points come before it.
-  for (std::uint64_t first = 0; first < points.rows(); first += kListedPoints) {
-    const std::uint64_t count = std::min(kListedPoints, points.rows() - first);
+  for (std::uint64_t first = 0; first < points.rows(); first += listed) {
+    const std::uint64_t count = std::min(listed, points.rows() - first);
     add(index.knn(points.slice(first, count), k + 1, search), 1, first);
   }
   return means;
+}
+
+[[noreturn]] void throw_overflow(DType dtype) {
+  throw BadData(fmt::format("points: distances between them overflow {}{}", name_of(dtype),
+                            dtype == DType::f32 ? "; convert them to f64" : "; scale them"));
 }
 
 void flag_by_distance(PointView points, const OutlierOptions& options, Outliers& result) {
@@ -99,16 +107,14 @@ void flag_by_distance(PointView points, const OutlierOptions& options, Outliers&
   result.mean = ordered_total<1>(means.size(), parallel,
                                  [&](std::uint64_t i, core::Terms<1>& terms) { terms[0] = means[i]; })[0] /
                 count;
-  if (!std::isfinite(result.mean)) {
-    throw BadData(fmt::format("points: distances between them overflow {}{}", name_of(points.dtype()),
-                              points.dtype() == DType::f32 ? "; convert them to f64" : "; scale them"));
-  }
+  if (!std::isfinite(result.mean)) throw_overflow(points.dtype());
   const double squares = ordered_total<1>(means.size(), parallel, [&](std::uint64_t i, core::Terms<1>& terms) {
     const double apart = means[i] - result.mean;
     terms[0] = apart * apart;
   })[0];
   result.deviation = means.size() > 1 ? std::sqrt(squares / (count - 1)) : 0;
   result.threshold = result.mean + options.ratio * result.deviation;
+  if (!std::isfinite(result.deviation) || !std::isfinite(result.threshold)) throw_overflow(points.dtype());
   for (std::uint64_t i = 0; i < means.size(); ++i) result.flags[i] = means[i] <= result.threshold ? 0 : 1;
 }
 

@@ -3,6 +3,7 @@
 #include "apps/normals/direct_normals.hpp"
 
 #include "apps/for_each_row.hpp"
+#include "runtime/progress_meter.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -59,10 +60,13 @@ std::vector<Edge> edges_of_neighbors(const Index& index, std::uint32_t neighbors
   SearchOptions search;
   search.threads = threads;
   search.exclude_self = true;
+  neighbors = static_cast<std::uint32_t>(std::min<std::uint64_t>(neighbors, index.size()));
   const Neighbors found = index.knn_self(neighbors, search);
   const std::uint32_t dims = index.dims();
   std::vector<Edge> edges;
+  edges.reserve(found.queries() * neighbors);
   for (std::uint64_t point = 0; point < found.queries(); ++point) {
+    if (point % 4096 == 0) runtime::look_for_stop();
     for (std::uint32_t j = 0; j < neighbors; ++j) {
       const std::uint32_t other = found.index(point, j);
       if (other == found.missing()) break;

@@ -5,6 +5,7 @@
 #include "apps/normals/direct_normals.hpp"
 #include "apps/normals/fit_planes.hpp"
 #include "core/dispatch.hpp"
+#include "runtime/progress_meter.hpp"
 
 #include <kith/error.hpp>
 #include <kith/index.hpp>
@@ -107,6 +108,7 @@ NormalDirection parse_normal_direction(std::string_view text) {
 
 Normals normals(PointView points, const NormalsOptions& options) {
   check_options(points.dims(), options);
+  const runtime::Watched watched(&options.progress, "checking");
   return core::visit_dtype(points.dtype(), [&](auto type) { return normals_of<decltype(type)>(points, options); });
 }
 

@@ -100,7 +100,7 @@ void NearestMatches<T>::search(double reach) {
     std::copy_n(moved_.data() + std::uint64_t{open_[q]} * dims_, dims_, queries_.data() + q * dims_);
   }
   SearchOptions options;
-  options.max_distance = farthest;
+  options.max_distance = std::min(farthest, std::numeric_limits<double>::max());
   options.skip_nonfinite = true;  // a point that a step threw out of the range of the type
   options.threads = threads_;
   index_.knn(PointView(queries_.data(), open_.size(), dims_), kFew, std::span(found_), std::span(distances_), options);

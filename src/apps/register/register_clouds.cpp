@@ -8,6 +8,7 @@
 #include "apps/register/stage.hpp"
 #include "core/cloud/registration_plan.hpp"
 #include "core/dispatch.hpp"
+#include "runtime/progress_meter.hpp"
 
 #include <kith/error.hpp>
 
@@ -160,6 +161,7 @@ RegistrationTarget::RegistrationTarget(PointView target, const RegistrationOptio
 
 RegistrationTarget::RegistrationTarget(PointView target, const RegistrationOptions& options, std::uint64_t queries) {
   core::check_registration(target.dims(), options);
+  const runtime::Watched watched(&options.progress, "preparing the target");
   core::visit_dtype(target.dtype(), [&](auto type) {
     prepared_ = std::make_shared<const PreparedAs<decltype(type)>>(target, options, queries);
   });
@@ -172,6 +174,7 @@ DType RegistrationTarget::dtype() const { return prepared_->dtype; }
 Registration RegistrationTarget::align(PointView source, const RegistrationOptions& options) const {
   core::check_clouds(source, dims(), dtype());
   core::check_registration(dims(), options);
+  const runtime::Watched watched(&options.progress, "registering");
   return prepared_->align(source, options);
 }
 
@@ -180,8 +183,16 @@ Registration register_clouds(PointView source, PointView target, const Registrat
   if (device.kind() == Device::Kind::cuda) {
     DeviceRegistrationOptions there{options};
     there.device = device;
-    return register_on_device(source, target, there);
+    const bool may_be_cpu = options.device.kind() == Device::Kind::automatic &&
+                            source.device().kind() != Device::Kind::cuda &&
+                            target.device().kind() != Device::Kind::cuda;
+    try {
+      return register_on_device(source, target, there);
+    } catch (const OutOfMemory&) {
+      if (!may_be_cpu) throw;
+    }
   }
+  const runtime::Watched watched(&options.progress, "registering");
   core::check_clouds(source, target.dims(), target.dtype());
   // Each of the iterations searches for some of the points again.
   return RegistrationTarget(target, options, source.rows() * 8).align(source, options);

@@ -75,13 +75,13 @@ void check_registration(std::uint32_t dims, const apps::RegistrationOptions& opt
     throw UsageError(fmt::format("the share of pairs to keep must be above 0 and at most 1, not {}", options.keep));
   }
   if (options.kernel != apps::RobustKernel::none &&
-      !(options.kernel_scale > 0 && std::isfinite(options.kernel_scale))) {
+      !(options.kernel_scale * options.kernel_scale > 0 && std::isfinite(options.kernel_scale))) {
     throw UsageError(
         fmt::format("the kernel {} needs a positive scale, in the units of the coordinates", name_of(options.kernel)));
   }
   for (const double voxel : options.voxels) {
     if (!(voxel >= 0 && std::isfinite(voxel))) {
-      throw UsageError(fmt::format("the side of a voxel must be at least 0, not {}", voxel));
+      throw UsageError(fmt::format("the side of a voxel must be finite and at least 0, not {}", voxel));
     }
   }
   const std::uint32_t freedom = options.degrees_of_freedom;

@@ -89,7 +89,14 @@ KITH_HOST_DEVICE void advance(const StepRule& rule, const double* sums, StageSta
     state.end = StageEnd::undetermined;
     return;
   }
-  apply_step(step, state.motion);
+  Motion next = state.motion;
+  apply_step(step, next);
+  if (!(length_of(next.shift) + next.scale < 1e300)) {  // thrown out of all bounds: the last pose stays
+    record.turned = record.shifted = 0;
+    state.end = StageEnd::undetermined;
+    return;
+  }
+  state.motion = next;
   ++state.iteration;
 
   double next_distance = state.max_distance;

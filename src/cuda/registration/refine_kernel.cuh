@@ -66,7 +66,7 @@ __device__ bool find_terms(const RefineTask<T>& task, const core::StageState& st
     const double gap = static_cast<double>(query[d]) - static_cast<double>(match[d]);
     squared += gap * gap;
   }
-  if (!(squared <= state.max_distance * state.max_distance)) return false;
+  if (!(squared <= state.max_distance * state.max_distance) || squared - squared != 0) return false;  // or infinite
   double to[3], source_normal[3] = {}, target_normal[3] = {};
   load_place<T, kDims>(match, task.frame.target, to);
   if (task.rule.pair.error == core::PairError::gicp) {

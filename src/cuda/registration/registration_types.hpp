@@ -8,6 +8,7 @@
 #include "cuda/kd_tree/search/search_types.hpp"
 
 #include <cstdint>
+#include <limits>
 
 namespace kith::cuda {
 
@@ -43,9 +44,9 @@ struct RefineTask {
 /// are measured in double.
 template <typename T>
 KITH_HOST_DEVICE T reach_of(double max_distance) {
-  constexpr double kMost = sizeof(T) == 4 ? 3e38 : 1.7e308;
+  constexpr T kMost = std::numeric_limits<T>::max();
   const double squared = max_distance * max_distance * 1.0001;
-  return static_cast<T>(squared < kMost ? squared : kMost);
+  return squared < static_cast<double>(kMost) ? static_cast<T>(squared) + std::numeric_limits<T>::min() : kMost;
 }
 
 }  // namespace kith::cuda

@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <kith/error.hpp>
+
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -36,6 +39,10 @@ std::string pose_rows(const apps::Pose& pose, std::string_view open, std::string
 }  // namespace
 
 void write_pose(const std::string& path, const apps::Pose& pose) {
+  const bool is_finite = std::all_of(pose.matrix.begin(), pose.matrix.end(), [](double x) { return std::isfinite(x); });
+  if (!is_finite || pose(3, 0) != 0 || pose(3, 1) != 0 || pose(3, 2) != 0 || pose(3, 3) != 1) {
+    throw UsageError("a pose must be finite, with 0 0 0 1 as its last row");
+  }
   const std::string name = lower_case(path);
   runtime::OutputFile file(path);
   if (name.ends_with(".npy")) {

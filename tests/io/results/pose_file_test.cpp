@@ -121,6 +121,11 @@ TEST(PoseFile, ReadsBackWhatItWrites) {
     std::filesystem::remove(path);
   }
   EXPECT_THROW(write_pose("/nowhere/pose.txt", pose), IoError);
+  pose(1, 2) = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(write_pose("pose.txt", pose), UsageError);
+  pose = example();
+  pose(3, 0) = 1;
+  EXPECT_THROW(write_pose("pose.txt", pose), UsageError);
 }
 
 }  // namespace
