@@ -139,9 +139,10 @@ void KeptColumns::write(const std::string& path, std::span<const std::uint32_t> 
                         ? io::table_of(apps::take_rows(file_.view(), rows, threads).view(), file_.columns)
                         : io::take_rows(table_, rows);
   if (fresh.coordinates != nullptr) replace_coordinates(table, *fresh.coordinates);
+  const std::vector<std::string>& coordinates = table_.columns.empty() ? file_.columns : coordinate_names_;
   for (const io::Column& column : fresh.columns) {
     const auto same = std::ranges::find(table.columns, column.name(), &io::Column::name);
-    if (same != table.columns.end() && table.is_coordinate(static_cast<std::uint32_t>(same - table.columns.begin()))) {
+    if (std::ranges::find(coordinates, column.name()) != coordinates.end()) {
       throw UsageError(
           fmt::format("a new column \"{}\" would take the place of a coordinate; choose another name", column.name()));
     }
