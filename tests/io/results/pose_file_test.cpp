@@ -75,7 +75,8 @@ TEST(PoseFile, ReadsJson) {
 }
 
 TEST(PoseFile, ReadsArrays) {
-  std::vector<double> values(example().matrix.begin(), example().matrix.end());
+  const apps::Pose pose = example();
+  std::vector<double> values(pose.matrix.begin(), pose.matrix.end());
   EXPECT_EQ(read(array_of(values, {4, 4})), example());
   EXPECT_EQ(read(array_of(values, {16})), example());
   values.resize(12);
