@@ -3,12 +3,14 @@
 
 #include "input_flags.hpp"
 #include "interrupt.hpp"
+#include "stopwatch.hpp"
 
 #include <kith/io/write_points.hpp>
 
 #include <fmt/format.h>
 
 #include <numeric>
+#include <utility>
 
 namespace kith::cli {
 
@@ -45,6 +47,14 @@ std::vector<Flag> cloud_result_flags(CloudFlags& flags, const std::string& expla
           json_flag(flags.output, "print a report as JSON; the points are then written only with --out"),
           quiet_flag(flags.output),
           explain_flag(flags.output, explained)};
+}
+
+ReadCloud read_cloud(const CloudFlags& flags, TerminalProgress& progress) {
+  const Stopwatch watch;
+  KeptColumns columns(flags.points_path, flags.columns, flags.read, flags.output, progress.callback());
+  const double read_ms = watch.milliseconds();
+  stop_if_interrupted();
+  return {std::move(columns), read_ms};
 }
 
 void write_cloud(const CloudFlags& flags, const std::string& path, const KeptColumns& columns,

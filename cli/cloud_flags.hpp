@@ -41,6 +41,22 @@ Flag cloud_out_flag(CloudFlags& flags, const std::string& what);
 /// --carry, --drop, --ascii, --json, --quiet, --explain.
 std::vector<Flag> cloud_result_flags(CloudFlags& flags, const std::string& explained);
 
+/// The cloud of the flags with its columns, and how long reading took.
+struct ReadCloud {
+  KeptColumns columns;
+  double read_ms = 0;
+};
+/// Throws as `KeptColumns`, and Interrupted.
+ReadCloud read_cloud(const CloudFlags& flags, TerminalProgress& progress);
+
+/// What the options of all applications on clouds have in common.
+template <typename Options>
+void take_common(const CloudFlags& flags, TerminalProgress& progress, Options& options) {
+  options.skip_nonfinite = flags.skip_nonfinite;
+  options.threads = flags.threads;
+  options.progress = progress.callback();
+}
+
 /// Writes these rows, unless the path is empty. Throws as `KeptColumns::write`.
 void write_cloud(const CloudFlags& flags, const std::string& path, const KeptColumns& columns,
                  std::span<const std::uint32_t> rows, const NewColumns& fresh, TerminalProgress& progress);

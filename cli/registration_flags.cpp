@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -37,6 +38,23 @@ std::vector<std::string> space_columns(const io::PointFile& file) {
     }
   }
   return found.size() >= 2 ? found : std::vector<std::string>{};
+}
+
+/// These columns of the points alone; each is there.
+PointSet columns_of(const io::PointFile& file, const std::vector<std::string>& names) {
+  const PointView all = file.view();
+  PointSet chosen(all.dtype(), all.rows(), static_cast<std::uint32_t>(names.size()));
+  for (std::uint32_t d = 0; d < names.size(); ++d) {
+    const auto from = static_cast<std::uint32_t>(std::ranges::find(file.columns, names[d]) - file.columns.begin());
+    for (std::uint64_t i = 0; i < all.rows(); ++i) {
+      if (all.dtype() == DType::f32) {
+        chosen.values<float>()[i * names.size() + d] = all.row<float>(i)[from];
+      } else {
+        chosen.values<double>()[i * names.size() + d] = all.row<double>(i)[from];
+      }
+    }
+  }
+  return chosen;
 }
 
 std::array<double, 3> unit(const std::array<double, 3>& vector) {
@@ -126,9 +144,16 @@ FlagGroup registration_run_flags(RegistrationFlags& flags) {
            memory_flag()}};
 }
 
+void check_registration_flags(const RegistrationFlags& flags) {
+  if (flags.options.kernel == apps::RobustKernel::none && flags.options.kernel_scale != 0) {
+    throw UsageError("--kernel-scale goes with --kernel, which says how pairs with large errors count");
+  }
+}
+
 io::ReadOptions cloud_reading(const std::string& path, const RegistrationFlags& flags, TerminalProgress& progress) {
   io::ReadOptions read = flags.read;
-  if (!read.columns.empty() || path == "-") return read;
+  // What is no file cannot be read twice.
+  if (!read.columns.empty() || !std::filesystem::is_regular_file(path)) return read;
   const OutputFlags silent{.quiet = true};
   read.columns = space_columns(read_input(path, read, silent, progress.callback()));
   return read;
@@ -138,13 +163,7 @@ PointSet read_cloud(const std::string& path, const RegistrationFlags& flags, Ter
   io::PointFile file = read_input(path, flags.read, flags.output, progress.callback());
   const std::vector<std::string> columns =
       flags.read.columns.empty() ? space_columns(file) : std::vector<std::string>{};
-  if (columns.empty()) return std::move(file.points);
-  if (path == "-") {
-    throw UsageError("the points have more than 3 columns: choose coordinates with --columns, e.g. --columns x,y,z");
-  }
-  io::ReadOptions read = flags.read;
-  read.columns = columns;
-  return std::move(read_input(path, read, {.quiet = true}, progress.callback()).points);
+  return columns.empty() ? std::move(file.points) : columns_of(file, columns);
 }
 
 PointSet widened(PointSet points) {

@@ -23,6 +23,8 @@ struct RegistrationFlags {
   OutputFlags output;
 };
 
+/// Throws UsageError for flags that go only with others.
+void check_registration_flags(const RegistrationFlags& flags);
 /// --method, --max-distance, --keep and the others that say what counts.
 FlagGroup registration_pair_flags(RegistrationFlags& flags);
 /// --initial, --dof, --scale, --max-iterations and the others that say how it runs.

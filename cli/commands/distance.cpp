@@ -121,9 +121,7 @@ int run_distance(DistanceFlags flags) {
     narrow = wide.view();
     output.note("one cloud is of f32, the other of f64; distances are computed in f64");
   }
-  flags.options.skip_nonfinite = flags.cloud.skip_nonfinite;
-  flags.options.threads = flags.cloud.threads;
-  flags.options.progress = progress.callback();
+  take_common(flags.cloud, progress, flags.options);
   const MemoryLimit held(0, bytes_of(first) + bytes_of(second));
   const apps::CloudDistance found = apps::cloud_distance(first, second, flags.options);
   const double distance_ms = watch.milliseconds();

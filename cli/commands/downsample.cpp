@@ -80,19 +80,13 @@ int run_downsample(DownsampleFlags flags) {
   check_flags(flags);
   const OutputFlags& output = flags.cloud.output;
   TerminalProgress progress(output.quiet);
-  const Stopwatch read_watch;
-  const KeptColumns columns(flags.cloud.points_path, flags.cloud.columns, flags.cloud.read, output,
-                            progress.callback());
+  const auto [columns, read_ms] = read_cloud(flags.cloud, progress);
   const io::PointFile& file = columns.file();
-  const double read_ms = read_watch.milliseconds();
-  stop_if_interrupted();
 
   const Stopwatch watch;
   output.explanation(fmt::format("downsampling: {}", rule_of(flags.options)));
   flags.options.want_map = !flags.map_path.empty() || !flags.count_column.empty();
-  flags.options.skip_nonfinite = flags.cloud.skip_nonfinite;
-  flags.options.threads = flags.cloud.threads;
-  flags.options.progress = progress.callback();
+  take_common(flags.cloud, progress, flags.options);
   const MemoryLimit held(0, bytes_of(file.view()));
   const apps::Downsampled sampled = apps::downsample(file.view(), flags.options);
   const double downsample_ms = watch.milliseconds();
@@ -175,12 +169,15 @@ Command downsample_command() {
       "one farthest from those before it. With --distance no two points within it stay. Every other column of the file "
       "stays with its point and keeps its type.";
   command.arguments = {cloud_argument(flags->cloud)};
-  FlagGroup result{
-      "Result",
-      {cloud_out_flag(flags->cloud, "the points"),
-       {"--map", "FILE", "for each row of the input, its row in the result: .npy, .npz, .csv or .tsv",
-        Take(&flags->map_path, check_map_path)},
-       {"--counts", "COLUMN", "add a column of this name: how many points each one stands for", &flags->count_column}}};
+  FlagGroup result{"Result",
+                   {cloud_out_flag(flags->cloud, "the points"),
+                    {"--map", "FILE", "for each row of the input, its row in the result: .npy, .npz, .csv or .tsv",
+                     Take(&flags->map_path, check_map_path)},
+                    {"--counts", "COLUMN", "add a column of this name: how many points each one stands for",
+                     [flags](const std::string& name) {
+                       if (name.empty()) throw UsageError("--counts: the name of the column is empty");
+                       flags->count_column = name;
+                     }}}};
   for (Flag& flag :
        cloud_result_flags(flags->cloud, "print to standard error what was read and how it is downsampled")) {
     result.flags.push_back(std::move(flag));

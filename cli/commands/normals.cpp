@@ -93,18 +93,12 @@ int run_normals(NormalsFlags flags) {
   check_flags(flags);
   const OutputFlags& output = flags.cloud.output;
   TerminalProgress progress(output.quiet);
-  const Stopwatch read_watch;
-  const KeptColumns columns(flags.cloud.points_path, flags.cloud.columns, flags.cloud.read, output,
-                            progress.callback());
+  const auto [columns, read_ms] = read_cloud(flags.cloud, progress);
   const io::PointFile& file = columns.file();
-  const double read_ms = read_watch.milliseconds();
-  stop_if_interrupted();
 
   const Stopwatch watch;
   apps::NormalsOptions options = flags.options;
-  options.skip_nonfinite = flags.cloud.skip_nonfinite;
-  options.threads = flags.cloud.threads;
-  options.progress = progress.callback();
+  take_common(flags.cloud, progress, options);
   output.explanation(rule_of(options));
   apps::Normals found;
   {

@@ -83,18 +83,12 @@ int run_outliers(OutlierFlags flags) {
   check_flags(flags);
   const OutputFlags& output = flags.cloud.output;
   TerminalProgress progress(output.quiet);
-  const Stopwatch read_watch;
-  const KeptColumns columns(flags.cloud.points_path, flags.cloud.columns, flags.cloud.read, output,
-                            progress.callback());
+  const auto [columns, read_ms] = read_cloud(flags.cloud, progress);
   const io::PointFile& file = columns.file();
-  const double read_ms = read_watch.milliseconds();
-  stop_if_interrupted();
 
   const Stopwatch watch;
   output.explanation(fmt::format("outliers: {}", rule_of(flags.options)));
-  flags.options.skip_nonfinite = flags.cloud.skip_nonfinite;
-  flags.options.threads = flags.cloud.threads;
-  flags.options.progress = progress.callback();
+  take_common(flags.cloud, progress, flags.options);
   const MemoryLimit held(0, bytes_of(file.view()));
   const apps::Outliers found = apps::outliers(file.view(), flags.options);
   const double outliers_ms = watch.milliseconds();

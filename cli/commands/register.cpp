@@ -51,6 +51,7 @@ struct Times {
 
 void check_flags(const RegisterFlags& flags) {
   const RegistrationFlags& registration = flags.registration;
+  check_registration_flags(registration);
   if (!flags.pairs_path.empty()) {
     if (!flags.source_path.empty()) throw UsageError("register: --pairs names the clouds; leave SOURCE and TARGET out");
     if (!flags.apply_path.empty()) throw UsageError("--apply is for one pair; leave it out with --pairs");

@@ -38,6 +38,7 @@ struct TrackFlags {
 };
 
 void check_flags(const TrackFlags& flags) {
+  check_registration_flags(flags.registration);
   int from_stdin = (flags.model_path == "-") + (flags.registration.initial_path == "-");
   for (const std::string& path : flags.frame_paths) from_stdin += path == "-";
   if (from_stdin > 1) throw UsageError("several inputs would be read from standard input; give all but one a file");

@@ -94,12 +94,8 @@ int run_transform(const TransformFlags& flags) {
   const OutputFlags& output = flags.cloud.output;
   const apps::Pose pose = pose_of(flags);
   TerminalProgress progress(output.quiet);
-  const Stopwatch read_watch;
-  const KeptColumns columns(flags.cloud.points_path, flags.cloud.columns, flags.cloud.read, output,
-                            progress.callback());
+  const auto [columns, read_ms] = read_cloud(flags.cloud, progress);
   const io::PointFile& file = columns.file();
-  const double read_ms = read_watch.milliseconds();
-  stop_if_interrupted();
 
   const Stopwatch watch;
   output.explanation("the pose that is applied:\n" + pose_text(pose));

@@ -82,6 +82,7 @@ TEST_F(DownsampleCommand, RefusesWhatMakesNoSense) {
   expect_failure(with({}), 2, "say how, by one of");
   expect_failure(with({"--voxel", "1", "--distance", "1"}), 2, "say how, by one of");
   expect_failure(with({"--voxel", "1", "--counts", "x"}), 2, "take the place of a coordinate");
+  expect_failure(with({"--voxel", "1", "--counts", ""}), 2, "the name of the column is empty");
   expect_failure(with({"--voxel", "0"}), 2, "above 0");
   expect_failure(with({"--voxel", "-1"}), 2, "--voxel");
   expect_failure(with({"--voxel", "1", "--keep", "last"}), 2, "--keep");

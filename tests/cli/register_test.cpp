@@ -3,8 +3,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include <sys/stat.h>
+
 #include <cmath>
+#include <fstream>
 #include <sstream>
+#include <thread>
 #include <vector>
 
 namespace kith::test {
@@ -88,6 +92,18 @@ TEST_F(RegisterCommand, ColumnsOfTheSourceTravelAlong) {
   expect_truth(numbers(outcome.out));
 }
 
+TEST_F(RegisterCommand, CloudsComeThroughPipes) {
+  // A pipe can be read only once, also where x, y and z are to be found among more columns.
+  ASSERT_EQ(run_kith({"normals", path("s.ply"), "-o", path("n.csv"), "-q"}).code, 0);
+  const std::string points = content(path("n.csv"));
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(path("pipe"), std::ios::binary) << points; });
+  const Outcome outcome = register_clouds({"-q", "--format", "csv"}, "pipe");
+  writer.join();
+  ASSERT_EQ(outcome.code, 0) << outcome;
+  EXPECT_EQ(outcome.out, register_clouds({"-q"}, "n.csv").out);
+}
+
 TEST_F(RegisterCommand, ReportsAllAsJson) {
   const Outcome outcome = register_clouds({"--json"});
   ASSERT_EQ(outcome.code, 0) << outcome;
@@ -161,6 +177,9 @@ TEST_F(RegisterCommand, RefusesWhatMakesNoSense) {
   expect_failure(register_clouds({"--pairs", path("x.csv")}), 2, "leave SOURCE and TARGET out");
   expect_failure(register_clouds({"--method", "icp"}), 2, "--method");
   expect_failure(register_clouds({"--kernel", "huber"}), 2, "needs a positive scale");
+  expect_failure(register_clouds({"--kernel-scale", "0.1"}), 2, "--kernel-scale goes with --kernel");
+  expect_failure(run_kith({"track", path("t.ply"), path("s.ply"), "--kernel-scale", "0.1"}), 2,
+                 "--kernel-scale goes with --kernel");
   expect_failure(register_clouds({"--keep", "2"}), 2, "share of pairs");
   expect_failure(register_clouds({"--dof", "5"}), 2, "--dof");
   expect_failure(register_clouds({"--out", path("s.ply")}), 2, "s.ply");

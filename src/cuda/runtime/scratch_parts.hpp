@@ -32,7 +32,7 @@ struct MemoryPiece {
   std::uint64_t bytes = 0;
 };
 
-/// Hands out parts of pieces that are idle for now, and of `rest` what none of them has enough left for.
+/// Hands out parts of pieces that are idle during a step, and of `rest` what none of them has enough left for.
 class IdleParts {
  public:
   IdleParts(std::vector<MemoryPiece> idle, ScratchParts& rest) : idle_(std::move(idle)), rest_(rest) {
