@@ -96,9 +96,9 @@ TEST_F(RegisterCommand, CloudsComeThroughPipes) {
   // A pipe can be read only once, also where x, y and z are to be found among more columns.
   ASSERT_EQ(run_kith({"normals", path("s.ply"), "-o", path("n.csv"), "-q"}).code, 0);
   const std::string points = content(path("n.csv"));
-  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
-  std::thread writer([&] { std::ofstream(path("pipe"), std::ios::binary) << points; });
-  const Outcome outcome = register_clouds({"-q", "--format", "csv"}, "pipe");
+  ASSERT_EQ(mkfifo(path("pipe.csv").c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(path("pipe.csv"), std::ios::binary) << points; });
+  const Outcome outcome = register_clouds({"-q"}, "pipe.csv");
   writer.join();
   ASSERT_EQ(outcome.code, 0) << outcome;
   EXPECT_EQ(outcome.out, register_clouds({"-q"}, "n.csv").out);
