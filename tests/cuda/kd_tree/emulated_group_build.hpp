@@ -41,6 +41,7 @@ struct Plan {
 
 inline GpuLimits limits_of(const Plan& plan) {
   GpuLimits limits{.processors = plan.processors, .shared_bytes = emulation::shared_limit()};
+  limits.least_idle = 0;  // as large trees do; small ones are built on the GPU
   if (plan.is_sampled) limits.least_sampled = limits.least_in_segment = 1;
   return limits;
 }

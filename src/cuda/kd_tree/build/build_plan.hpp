@@ -35,6 +35,9 @@ struct GpuLimits {
   /// Samples are taken of as many points, and segments. Of fewer candidates are few, and steps take longer than passes.
   std::uint64_t least_sampled = std::uint64_t{1} << 22;
   std::uint64_t least_in_segment = std::uint64_t{1} << 17;
+  /// Scratch memory of as many points lies in what the finish writes; of fewer, clearing one more piece of memory takes
+  /// a noticeable share of the build.
+  std::uint64_t least_idle = std::uint64_t{1} << 18;
 };
 
 /// How many blocks work on each node of `parents`, if its list of candidates turns out to be long. More than one: all
@@ -65,9 +68,12 @@ template <typename T>
 bool has_heap_in_boxes(const TreeShape& shape) {
   return shape.geometry.points <= box_values(shape) * sizeof(T);
 }
-/// What the finish writes, and nothing before it: idle until then, behind the nodes of points if these are there.
+/// What the finish writes, and nothing before it: idle until then, behind the nodes of points if these are there. Of fewer
+/// points than `least_idle` it stays so.
 template <typename T>
-std::vector<MemoryPiece> idle_before_finish(const TreeShape& shape, const TreeArrays<T>& tree) {
+std::vector<MemoryPiece> idle_before_finish(const TreeShape& shape, const TreeArrays<T>& tree,
+                                            std::uint64_t least_idle) {
+  if (shape.geometry.points < least_idle) return {};
   const std::uint64_t boxes = box_values(shape) * sizeof(T);
   const std::uint64_t used =
       has_heap_in_boxes<T>(shape) ? std::min(boxes, (shape.geometry.points + 255) / 256 * 256) : 0;
@@ -83,7 +89,7 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
   constexpr std::uint32_t kBlocksPerProcessor = 2;  // in a pass
   constexpr std::uint32_t kWorthABlock = 1024;      // points that pay for clearing and adding up histograms
   ScratchParts kept(memory);                        // what the finish reads too, and what does not fit elsewhere
-  IdleParts parts(idle_before_finish(shape, tree), kept);
+  IdleParts parts(idle_before_finish(shape, tree, limits.least_idle), kept);
   BuildScratch<T> scratch;
   const std::uint64_t points = shape.geometry.points, sides = std::uint64_t{shape.dims} + 1;
   scratch.refused = kept.take<std::uint32_t>(1);
