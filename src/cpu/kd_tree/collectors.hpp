@@ -3,6 +3,7 @@
 
 #include "core/order/candidate.hpp"
 #include "cpu/kd_tree/distance_key.hpp"
+#include "cpu/kd_tree/distance_lists.hpp"
 #include "cpu/kd_tree/group_search.hpp"
 #include "cpu/kd_tree/key_buffer.hpp"
 #include "cpu/kd_tree/key_lists.hpp"
@@ -128,6 +129,35 @@ class KeyCollector {
   KeyLists lists_;
   std::uint32_t missing_;
   float bound_;
+};
+
+/// The same for f64 and up to DistanceLists::kMost neighbours.
+class DistanceCollector {
+ public:
+  DistanceCollector(const engine::PointFilter& filter, std::uint32_t k, std::uint64_t points, double bound)
+      : scope(filter), lists_(k, kGroupQueries), missing_(static_cast<std::uint32_t>(points)), bound_(bound) {}
+
+  void reset(std::uint32_t query) { lists_.reset(query, bound_); }
+  void write(std::uint32_t query, std::uint32_t* indices, double* reduced) {
+    lists_.write(query, missing_, indices, reduced);
+  }
+  /// Without a filter hits go straight to the lists.
+  LeafHitFunction<double> function() const { return scope.is_open ? lists_.on_hit() : &on_hit; }
+  void* context() { return scope.is_open ? static_cast<void*>(&lists_) : this; }
+
+  GroupScope scope;
+
+ private:
+  static core::Candidate<double> on_hit(void* self, std::uint32_t query, std::uint64_t hits, const double* reduced,
+                                        const std::uint32_t* indices) {
+    auto& collector = *static_cast<DistanceCollector*>(self);
+    const std::uint64_t admitted = collector.scope.admitted(query, hits, indices);
+    return collector.lists_.on_hit()(&collector.lists_, query, admitted, reduced, indices);
+  }
+
+  DistanceLists lists_;
+  std::uint32_t missing_;
+  double bound_;
 };
 
 /// The same for f32 and more neighbours.

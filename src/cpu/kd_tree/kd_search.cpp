@@ -333,6 +333,10 @@ void KdSearch<T>::knn(const QueryBatch<T>& queries, std::uint32_t k, const KnnRu
   } else {
     if (exact != nullptr) std::fill_n(exact, queries.count, std::uint8_t{1});
     if constexpr (sizeof(T) == 8) {
+      if (k > 0 && k <= DistanceLists::kMost) {
+        knn_in_groups<DistanceCollector>(queries, k, rules.bound, run, indices, reduced);
+        return;
+      }
       knn_in_groups<KeeperCollector<T>>(queries, k, rules.bound, run, indices, reduced);
     } else if (has_key_lists(k)) {
       knn_in_groups<KeyCollector>(queries, k, rules.bound, run, indices, reduced);

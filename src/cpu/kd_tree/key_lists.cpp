@@ -9,6 +9,7 @@
 
 #include "cpu/kd_tree/distance_key.hpp"
 #include "cpu/kd_tree/key_lists.hpp"
+#include "cpu/kd_tree/sorted_vectors-inl.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -18,38 +19,17 @@ namespace kith::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The keys of `own` one place up, with the highest key of `lower` in the first place.
-template <class D, class V>
-HWY_INLINE V moved_up(D lanes, V own, V lower) {
-#if HWY_TARGET == HWY_SCALAR  // one lane, and no such operation
-  (void)lanes, (void)own;
-  return lower;
-#else
-  return hn::CombineShiftRightLanes<hn::MaxLanes(D()) - 1>(lanes, own, lower);
-#endif
-}
-
-/// Inserts hits into a list of kCapacity keys: place i takes the smaller of its own key and the larger of the new one
-/// and its neighbour's below, all places at once.
 template <std::uint32_t kCapacity>
 core::Candidate<float> insert_hits(void* self, std::uint32_t query, std::uint64_t hits, const float* reduced,
                                    const std::uint32_t* indices) {
-  const hn::CappedTag<double, 2> pair;
-  constexpr std::uint32_t kLanes = hn::MaxLanes(pair);
-  constexpr std::uint32_t kVectors = kCapacity / kLanes;
   auto& lists = *static_cast<KeyLists*>(self);
   double* keys = lists.list(query);
-  hn::Vec<decltype(pair)> list[kVectors];
-  for (std::uint32_t v = 0; v < kVectors; ++v) list[v] = hn::Load(pair, keys + v * kLanes);
+  SortedVectors<kCapacity> list(keys);
   for (; hits != 0; hits &= hits - 1) {
     const int i = __builtin_ctzll(hits);
-    const auto key = hn::Set(pair, DistanceKey::of(reduced[i], indices[i]));
-    for (std::uint32_t v = kVectors - 1; v > 0; --v) {
-      list[v] = hn::Min(list[v], hn::Max(moved_up(pair, list[v], list[v - 1]), key));
-    }
-    list[0] = hn::Min(list[0], hn::Max(moved_up(pair, list[0], hn::Zero(pair)), key));
+    list.insert(DistanceKey::of(reduced[i], indices[i]));
   }
-  for (std::uint32_t v = 0; v < kVectors; ++v) hn::Store(list[v], pair, keys + v * kLanes);
+  list.store(keys);
   const core::Candidate<float> last = DistanceKey::candidate(keys[lists.k() - 1]);
   return {last.distance, last.index};
 }
@@ -75,8 +55,6 @@ HWY_AFTER_NAMESPACE();
 namespace kith::cpu {
 
 HWY_EXPORT(insert_function);
-
-namespace {}  // namespace
 
 KeyLists::KeyLists(std::uint32_t k, double* storage)
     : k_(k), capacity_(capacity_for(k)), on_hit_(HWY_DYNAMIC_DISPATCH(insert_function)(capacity_)) {

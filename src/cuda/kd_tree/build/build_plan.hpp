@@ -68,8 +68,8 @@ template <typename T>
 bool has_heap_in_boxes(const TreeShape& shape) {
   return shape.geometry.points <= box_values(shape) * sizeof(T);
 }
-/// What the finish writes, and nothing before it: idle until then, behind the nodes of points if these are there. Of fewer
-/// points than `least_idle` it stays so.
+/// What the finish writes, and nothing before it: idle until then, behind the nodes of points if these are there. Of
+/// fewer points than `least_idle` it stays so.
 template <typename T>
 std::vector<MemoryPiece> idle_before_finish(const TreeShape& shape, const TreeArrays<T>& tree,
                                             std::uint64_t least_idle) {
