@@ -59,6 +59,9 @@ class CpuBackend final : public Backend {
   std::optional<apps::Registration> register_clouds(const RegistrationRequest&) const override {
     throw UsageError("registration on a GPU, but none is named; use register_clouds");
   }
+  std::vector<std::optional<apps::Registration>> register_pairs(const PairsRequest&) const override {
+    throw UsageError("registration on a GPU, but none is named; use register_clouds");
+  }
   apps::TreeOnDevice export_tree(const TreeRequest&) const override {
     throw UsageError("a tree on a GPU, but none is named; use export_node_table or export_in_order");
   }

@@ -8,6 +8,7 @@
 #include "cuda/labels/label_arrays.hpp"
 #include "cuda/ordered_tree/tree_arrays.hpp"
 #include "cuda/registration/register_arrays.hpp"
+#include "cuda/registration/register_batch.hpp"
 #include "cuda/runtime/shared_limit.hpp"
 #include "engine/validate.hpp"
 
@@ -77,6 +78,9 @@ class CudaBackend final : public Backend {
   }
   std::optional<apps::Registration> register_clouds(const RegistrationRequest& request) const override {
     return cuda::register_arrays(request);
+  }
+  std::vector<std::optional<apps::Registration>> register_pairs(const PairsRequest& request) const override {
+    return cuda::register_batch(request);
   }
   apps::TreeOnDevice export_tree(const TreeRequest& request) const override {
     return cuda::export_tree_arrays(request);

@@ -164,6 +164,8 @@ class Backend {
   virtual void wait_for(Device device, void* stream) const = 0;
   /// Clouds registered on a GPU; nothing if one has NaN or infinity. Throws as apps::register_on_device.
   virtual std::optional<apps::Registration> register_clouds(const RegistrationRequest& request) const = 0;
+  /// Many small pairs at once; nothing for those that the GPU leaves to register_clouds. Throws as it.
+  virtual std::vector<std::optional<apps::Registration>> register_pairs(const PairsRequest& request) const = 0;
   /// A balanced tree of points, made on a GPU; waits until it is. Throws as apps::export_tree_on_device.
   virtual apps::TreeOnDevice export_tree(const TreeRequest& request) const = 0;
   /// Whether such a tree, in host memory, is right.

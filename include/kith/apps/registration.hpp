@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -173,6 +174,28 @@ struct DeviceRegistrationOptions : RegistrationOptions {
 /// Throws as register_clouds; UsageError if an array is not there, DeviceError.
 KITH_EXPORT Registration register_on_device(PointView source, PointView target,
                                             const DeviceRegistrationOptions& options = {});
+
+/// Two clouds of many.
+struct CloudPair {
+  PointView source;
+  PointView target;
+  /// If set, where to begin, instead of what the options say.
+  std::optional<Pose> initial_pose = {};
+};
+
+/// The clouds of arrays that lie one after the other, as pairs: pair i has the rows from `source_offsets[i]` to
+/// `source_offsets[i + 1]` of `sources`, and likewise of `targets`. Both have as many offsets, one more than there are
+/// pairs. Throws UsageError unless offsets ascend and end within their array.
+KITH_EXPORT std::vector<CloudPair> pairs_of(PointView sources, std::span<const std::uint64_t> source_offsets,
+                                            PointView targets, std::span<const std::uint64_t> target_offsets);
+
+/// What `register_clouds` returns for each pair, byte by byte. On the CPU threads take whole pairs. On a GPU (of the
+/// clouds, or that the options name) all pairs of up to 4096 points a cloud run at once, a block each: 2 or 3 dims, no
+/// `keep`, `reciprocal` and voxels, at most 32 neighbours. Others, and those with NaN, are registered one by one.
+///
+/// Throws as register_clouds, for the first pair that fails, and names its number.
+KITH_EXPORT std::vector<Registration> register_pairs(std::span<const CloudPair> pairs,
+                                                     const DeviceRegistrationOptions& options = {});
 
 /// A target that is prepared once and registered with any number of sources, as a model or map is. Copies share it;
 /// every call is thread-safe.

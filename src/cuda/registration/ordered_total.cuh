@@ -15,17 +15,52 @@ struct TotalShared {
   double groups[core::kSumBlock / core::kSumGroup][N];
 };
 
-/// The sum of the terms of the block's threads, to `to` in device memory. The work of a whole block of kSumBlock
-/// threads.
-template <int N>
-__device__ void add_block(core::Terms<N>& terms, TotalShared<N>& shared, double* to) {
+/// Sums by halves over the lanes of a warp, all at once: in each step a lane keeps half of its terms and hands the others
+/// to its partner, so that 32 terms take 31 shuffles instead of 160. Lane j gets the sum of term kFirst + j.
+template <int kFirst, int N>
+__device__ __forceinline__ double sum_of_lanes(const core::Terms<N>& terms) {
+  const auto at = [&](int j) { return kFirst + j < N ? terms[static_cast<std::size_t>(kFirst + j)] : 0.0; };
+  const std::uint32_t lane = lane_number();
+  double kept[16];
 #pragma unroll
-  for (int j = 0; j < N; ++j) {
+  for (int j = 0; j < 16; ++j) {
+    const bool is_upper = (lane & 16) != 0;
+    kept[j] = (is_upper ? at(j + 16) : at(j)) + shuffle_xor(is_upper ? at(j) : at(j + 16), 16);
+  }
+#pragma unroll
+  for (int half = 8; half > 0; half /= 2) {
+    const bool is_upper = (lane & static_cast<std::uint32_t>(half)) != 0;
+#pragma unroll
+    for (int j = 0; j < half; ++j) {
+      kept[j] = (is_upper ? kept[j + half] : kept[j]) +
+                shuffle_xor(is_upper ? kept[j] : kept[j + half], static_cast<std::uint32_t>(half));
+    }
+  }
+  return kept[0];
+}
+
+/// The sums of the terms of a warp's lanes, in the order of a group, to `to`.
+template <int N>
+__device__ __forceinline__ void add_group(const core::Terms<N>& terms, double* to) {
+  constexpr int kTogether = N > 6 ? (N < 32 ? N : 32) : 0;
+  if constexpr (kTogether > 0) {
+    const double sum = sum_of_lanes<0, N>(terms);
+    if (lane_number() < kTogether) to[lane_number()] = sum;
+  }
+#pragma unroll
+  for (int j = kTogether; j < N; ++j) {
     double sum = terms[static_cast<std::size_t>(j)];
 #pragma unroll
     for (std::uint32_t half = core::kSumGroup / 2; half > 0; half /= 2) sum += shuffle_xor(sum, half);
-    if (lane_number() == 0) shared.groups[warp_number()][j] = sum;
+    if (lane_number() == 0) to[j] = sum;
   }
+}
+
+/// The sum of the terms of the block's threads, to `to` in device or shared memory. The work of a whole block of
+/// kSumBlock threads.
+template <int N>
+__device__ void add_block(core::Terms<N>& terms, TotalShared<N>& shared, double* to) {
+  add_group<N>(terms, shared.groups[warp_number()]);
   sync_block();
   if (thread_number() < N) {
     double sum = 0;
@@ -33,6 +68,23 @@ __device__ void add_block(core::Terms<N>& terms, TotalShared<N>& shared, double*
     to[thread_number()] = sum;
   }
   sync_block();
+}
+
+/// The sum of the sums of at most 32 blocks, of one term: `sums` has one of every `step` numbers.
+__device__ __forceinline__ double sum_of_few_blocks(const double* sums, std::uint32_t step, std::uint32_t blocks) {
+  if (blocks == 1) return sums[0];
+  double kept[core::kSumGroup / 2];
+#pragma unroll
+  for (std::uint32_t i = 0; i < core::kSumGroup / 2; ++i) {
+    const std::uint32_t other = i + core::kSumGroup / 2;
+    kept[i] = (i < blocks ? sums[i * step] : 0.0) + (other < blocks ? sums[other * step] : 0.0);
+  }
+#pragma unroll
+  for (std::uint32_t half = core::kSumGroup / 4; half > 0; half /= 2) {
+#pragma unroll
+    for (std::uint32_t i = 0; i < half; ++i) kept[i] += kept[i + half];
+  }
+  return 0.0 + kept[0];
 }
 
 __device__ __forceinline__ double load_fresh_number(const double* from) {

@@ -2,8 +2,8 @@
 // on.
 #pragma once
 
-#include "core/cloud/match_terms.hpp"
 #include "cuda/primitives/intrinsics.cuh"
+#include "cuda/registration/match_terms.cuh"
 #include "cuda/registration/one_nearest.cuh"
 #include "cuda/registration/ordered_total.cuh"
 #include "cuda/registration/registration_types.hpp"
@@ -19,31 +19,14 @@ struct RefineShared {
   TotalShared<core::TermPlaces<Unknowns>::kCount> total;
 };
 
-/// One row as three doubles less a centre; of points in a plane the third is 0.
-template <typename T, std::uint32_t kDims>
-__device__ __forceinline__ void load_place(const T* row, const double* centre, double (&to)[3]) {
-  to[2] = 0;
-#pragma unroll
-  for (std::uint32_t d = 0; d < kDims; ++d) to[d] = static_cast<double>(row[d]) - centre[d];
-}
-
 /// The terms of one point at the motion of the state, if it has a pair; remembers its match.
 template <typename T, std::uint32_t kDims, int Unknowns>
 __device__ bool find_terms(const RefineTask<T>& task, const core::StageState& state, std::uint64_t point,
                            core::Terms<core::TermPlaces<Unknowns>::kCount>& terms) {
-  constexpr double kNowhere[3] = {0, 0, 0};
   const std::uint64_t row = point * task.step;
-  double x[3], moved[3];
-  load_place<T, kDims>(task.source + row * kDims, task.frame.source, x);
-  core::move_point(state.motion, x, moved);
+  double moved[3];
   T query[kDims];
-  bool is_finite = true;
-#pragma unroll
-  for (std::uint32_t d = 0; d < kDims; ++d) {
-    query[d] = static_cast<T>(moved[d] + task.frame.target[d]);
-    is_finite = is_finite && query[d] - query[d] == 0;
-  }
-  if (!is_finite) return false;
+  if (!move_row<T, kDims>(task.source + row * kDims, task.frame, state.motion, moved, query)) return false;
 
   NearestPoint<T> best{reach_of<T>(state.max_distance), kNoPoint};
   const std::uint32_t before = task.matches[point];
@@ -58,27 +41,10 @@ __device__ bool find_terms(const RefineTask<T>& task, const core::StageState& st
   best = find_nearest<T, kDims>(task.tree, query, best);
   task.matches[point] = best.number;
   if (best.number == kNoPoint) return false;
-
-  const T* match = task.target + std::uint64_t{best.number} * kDims;
-  double squared = 0;
-#pragma unroll
-  for (std::uint32_t d = 0; d < kDims; ++d) {
-    const double gap = static_cast<double>(query[d]) - static_cast<double>(match[d]);
-    squared += gap * gap;
-  }
-  if (!(squared <= state.max_distance * state.max_distance) || squared - squared != 0) return false;  // or infinite
-  double to[3], source_normal[3] = {}, target_normal[3] = {};
-  load_place<T, kDims>(match, task.frame.target, to);
-  if (task.rule.pair.error == core::PairError::gicp) {
-    double normal[3];
-    load_place<T, kDims>(task.source_normals + row * kDims, kNowhere, normal);
-    core::rotate(state.motion.rotation, normal, source_normal);
-  }
-  if (task.rule.pair.error != core::PairError::point) {
-    load_place<T, kDims>(task.target_normals + std::uint64_t{best.number} * kDims, kNowhere, target_normal);
-  }
-  core::pair_terms<Unknowns>(task.rule.pair, moved, to, source_normal, target_normal, terms);
-  return true;
+  const std::uint64_t match = std::uint64_t{best.number} * kDims;
+  return terms_of_match<T, kDims, Unknowns>(task.rule.pair, task.frame, state, moved, query, task.target + match,
+                                            row_at(task.source_normals, row * kDims),
+                                            row_at(task.target_normals, match), terms);
 }
 
 /// Every block has the state of the last round.
