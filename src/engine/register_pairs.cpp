@@ -31,8 +31,7 @@ Device gpu_or_cpu_of(const CloudPair& pair, const RegistrationOptions& options) 
 }
 
 bool has_overlapping_rows(PointView points) {
-  return points.device().kind() == Device::Kind::cuda &&
-         points.row_stride() < static_cast<std::int64_t>(points.dims());
+  return points.device().kind() == Device::Kind::cuda && points.row_stride() < static_cast<std::int64_t>(points.dims());
 }
 
 /// Runs `work`; what is wrong with the data or the request names the pair.
@@ -88,9 +87,10 @@ std::vector<CloudPair> pairs_of(PointView sources, std::span<const std::uint64_t
   }
   const auto rows_of = [](PointView points, std::span<const std::uint64_t> offsets, std::size_t i, const char* what) {
     if (offsets[i] > offsets[i + 1] || offsets[i + 1] > points.rows()) {
-      throw UsageError(fmt::format("{} {} (counted from 0) has the rows from {} to {} of {}; offsets must ascend and end "
-                                   "within their array",
-                                   what, i, offsets[i], offsets[i + 1], points.rows()));
+      throw UsageError(
+          fmt::format("{} {} (counted from 0) has the rows from {} to {} of {}; offsets must ascend and end "
+                      "within their array",
+                      what, i, offsets[i], offsets[i + 1], points.rows()));
     }
     return points.slice(offsets[i], offsets[i + 1] - offsets[i]);
   };
@@ -125,17 +125,18 @@ std::vector<Registration> register_pairs(std::span<const CloudPair> pairs, const
   const int threads_each = here.size() == 1 ? options.threads : 1;
   DeviceRegistrationOptions quiet = options;
   if (here.size() > 1) quiet.progress = {};
-  runtime::parallel_for(here.size(), {.threads = options.threads, .stage = "registering", .progress = &options.progress},
-                        [&](std::uint64_t task) {
-                          const std::size_t i = here[task];
-                          try {
-                            naming_pair(i, [&] { results[i] = register_one(pairs[i], quiet, Device::cpu(), threads_each); });
-                          } catch (const Interrupted&) {
-                            throw;
-                          } catch (...) {
-                            problems[task] = std::current_exception();
-                          }
-                        });
+  runtime::parallel_for(
+      here.size(), {.threads = options.threads, .stage = "registering", .progress = &options.progress},
+      [&](std::uint64_t task) {
+        const std::size_t i = here[task];
+        try {
+          naming_pair(i, [&] { results[i] = register_one(pairs[i], quiet, Device::cpu(), threads_each); });
+        } catch (const Interrupted&) {
+          throw;
+        } catch (...) {
+          problems[task] = std::current_exception();
+        }
+      });
   for (const std::exception_ptr& problem : problems) {
     if (problem) std::rethrow_exception(problem);
   }

@@ -15,8 +15,8 @@ struct TotalShared {
   double groups[core::kSumBlock / core::kSumGroup][N];
 };
 
-/// Sums by halves over the lanes of a warp, all at once: in each step a lane keeps half of its terms and hands the others
-/// to its partner, so that 32 terms take 31 shuffles instead of 160. Lane j gets the sum of term kFirst + j.
+/// Sums by halves over the lanes of a warp, all at once: in each step a lane keeps half of its terms and hands the
+/// others to its partner, so that 32 terms take 31 shuffles instead of 160. Lane j gets the sum of term kFirst + j.
 template <int kFirst, int N>
 __device__ __forceinline__ double sum_of_lanes(const core::Terms<N>& terms) {
   const auto at = [&](int j) { return kFirst + j < N ? terms[static_cast<std::size_t>(kFirst + j)] : 0.0; };

@@ -47,7 +47,8 @@ std::uint32_t shared_bytes_in(std::uint32_t most_points, std::uint32_t most_targ
 
 template <typename T>
 std::uint32_t shared_bytes_of_pairs(std::uint32_t dims, std::uint32_t most_points, std::uint32_t most_targets) {
-  return dims == 2 ? shared_bytes_in<T, 2>(most_points, most_targets) : shared_bytes_in<T, 3>(most_points, most_targets);
+  return dims == 2 ? shared_bytes_in<T, 2>(most_points, most_targets)
+                   : shared_bytes_in<T, 3>(most_points, most_targets);
 }
 
 template <typename T>
@@ -69,11 +70,11 @@ void refine_pairs_on_device(const PairTask<T>* tasks, std::uint32_t pairs, std::
                 : refine<T, 3, 6>(tasks, pairs, most_points, most_targets, stream);
 }
 
-#define KITH_INSTANTIATE(T)                                                                                          \
-  template std::uint32_t shared_bytes_of_pairs<T>(std::uint32_t, std::uint32_t, std::uint32_t);                      \
-  template void prepare_clouds_on_device(const CloudTask<T>*, std::uint32_t, std::uint32_t, std::uint32_t,           \
-                                         std::uint32_t, CloudFacts<T>*, const Stream&);                              \
-  template void refine_pairs_on_device(const PairTask<T>*, std::uint32_t, std::uint32_t, int, std::uint32_t,         \
+#define KITH_INSTANTIATE(T)                                                                                  \
+  template std::uint32_t shared_bytes_of_pairs<T>(std::uint32_t, std::uint32_t, std::uint32_t);              \
+  template void prepare_clouds_on_device(const CloudTask<T>*, std::uint32_t, std::uint32_t, std::uint32_t,   \
+                                         std::uint32_t, CloudFacts<T>*, const Stream&);                      \
+  template void refine_pairs_on_device(const PairTask<T>*, std::uint32_t, std::uint32_t, int, std::uint32_t, \
                                        std::uint32_t, const Stream&);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)

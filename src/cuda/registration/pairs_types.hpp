@@ -35,8 +35,8 @@ struct CloudTask {
 /// What is known of a point of the source since its last search.
 template <typename T, std::uint32_t kDims>
 struct KnownMatch {
-  T place[kDims];        ///< where it was then
-  T others;              ///< no point but the match was nearer than this; -1: never searched
+  T place[kDims];         ///< where it was then
+  T others;               ///< no point but the match was nearer than this; -1: never searched
   std::uint32_t nearest;  ///< the place of the match in the tree, or kNoPoint
 };
 

@@ -110,9 +110,8 @@ __device__ void build_small_tree(const CloudTask<T>& task, const PrepareShared<T
   const T scale = side > 0 ? T(65536) / side : T(0);
   const std::uint32_t slots = std::bit_ceil(task.points);
   for (std::uint32_t i = thread_number(); i < slots; i += threads_per_block()) {
-    keys[i] = i < task.points
-                  ? curve_key<T, kDims>(task.rows + i * task.row_stride, shared.lower_corner, scale, i)
-                  : ~std::uint64_t{0};
+    keys[i] = i < task.points ? curve_key<T, kDims>(task.rows + i * task.row_stride, shared.lower_corner, scale, i)
+                              : ~std::uint64_t{0};
   }
   sync_block();
   sort_keys(keys, slots);

@@ -62,8 +62,8 @@ inline constexpr double kMostDistance = sizeof(T) == 4 ? 1.84465e19 * (1 - 1e-5)
 /// Whether the match of a point may be another one than that of its last search. The rules are those of
 /// apps/register/nearest_matches.cpp.
 template <typename T, std::uint32_t kDims>
-__device__ bool needs_search(const SmallTree<T, kDims>& tree, const KnownMatch<T, kDims>& known, const T (&query)[kDims],
-                             double reach) {
+__device__ bool needs_search(const SmallTree<T, kDims>& tree, const KnownMatch<T, kDims>& known,
+                             const T (&query)[kDims], double reach) {
   constexpr double kSlack = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());
   constexpr double kTiny = sizeof(T) == 4 ? 1.0842022e-19 : 1.4916682e-154;  // whose square is the least normal number
   if (known.others < 0) return true;
@@ -143,8 +143,8 @@ __device__ void add_pairs(const PairTask<T>& task, const core::PairRule& rule, P
       T query[kDims], match[kDims];
       std::uint32_t number = core::kNoPoint;
       const std::uint32_t place = known[point].nearest;
-      if (place != core::kNoPoint && move_row<T, kDims>(task.source + point * task.row_stride, shared.frame,
-                                                        shared.state.motion, moved, query)) {
+      if (place != core::kNoPoint &&
+          move_row<T, kDims>(task.source + point * task.row_stride, shared.frame, shared.state.motion, moved, query)) {
         tree.load(place, match);
         const std::uint32_t its_number = tree.numbers[place];
         if (terms_of_match<T, kDims, Unknowns>(rule, shared.frame, shared.state, moved, query, match,

@@ -168,7 +168,8 @@ class BatchRegistrar {
 
   /// Distances within a cloud do not overflow.
   static bool is_usable(const CloudFacts<T>& facts, const core::CloudExtent& extent) {
-    return facts.is_finite && extent.diagonal * extent.diagonal < static_cast<double>(std::numeric_limits<T>::max()) / 4;
+    return facts.is_finite &&
+           extent.diagonal * extent.diagonal < static_cast<double>(std::numeric_limits<T>::max()) / 4;
   }
   core::CloudExtent extent_of(std::size_t cloud) const {
     const CloudFacts<T>& facts = facts_[cloud];

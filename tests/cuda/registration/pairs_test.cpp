@@ -151,8 +151,8 @@ void expect_pair_like_cpu(std::uint64_t seed) {
   task.start.max_distance = random() % 4 == 0 ? 0.02 : 0.6;
   task.start.end = rule.max_iterations == 0 ? core::StageEnd::iterations : core::StageEnd::none;
   core::apply_step({{0, 0, 0.1}, {0.05, -0.02, 0}, 0}, task.start.motion);
-  const apps::Refined expected = apps::refine<T>(stage, task.frame, rule, {.want_pairs = true}, Unknowns, task.start, 1,
-                                                 ProgressCallback{});
+  const apps::Refined expected =
+      apps::refine<T>(stage, task.frame, rule, {.want_pairs = true}, Unknowns, task.start, 1, ProgressCallback{});
 
   std::vector<cuda::KnownMatch<T, kDims>> known(sources);
   std::vector<core::StepRecord> records(rule.max_iterations + 1);

@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <random>
 #include <vector>
@@ -122,6 +123,72 @@ TYPED_TEST(SmallRegistrationOnDevice, TakesWhatTheKernelsLackFromTheCpu) {
   expect_like_cpu<TypeParam>(source, target, {.skip_nonfinite = true});
   EXPECT_THROW(apps::register_clouds(source.view(), target.view(), {.device = Device::cuda()}), BadData);
   expect_like_cpu<TypeParam>(PointSet(dtype_of<TypeParam>, 0, 3), target, {});
+}
+
+/// Many pairs in one call, of arrays there and of the host: what the CPU finds for each.
+template <typename T>
+void expect_pairs_like_cpu(const std::vector<PointSet>& sources, const std::vector<PointSet>& targets,
+                           apps::DeviceRegistrationOptions options) {
+  options.want_pairs = true;
+  std::deque<RowsOnDevice<T>> there;
+  std::vector<apps::CloudPair> on_host, on_device;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const PointSet& target = targets[i % targets.size()];
+    there.emplace_back(sources[i].view(), sources[i].dims() + static_cast<std::uint32_t>(i % 2));
+    there.emplace_back(target.view(), target.dims());
+    on_host.push_back({sources[i].view(), target.view(), {}});
+    on_device.push_back({there[i * 2].view(), there[i * 2 + 1].view(), {}});
+    if (i % 3 == 0) {
+      apps::Pose start;
+      start.matrix[3] = 0.01;
+      on_host.back().initial_pose = on_device.back().initial_pose = start;
+    }
+  }
+  options.device = Device::cuda();
+  const std::vector<apps::Registration> found = apps::register_pairs(on_device, options);
+  const std::vector<apps::Registration> copied = apps::register_pairs(on_host, options);
+  ASSERT_EQ(found.size(), on_host.size());
+  ASSERT_EQ(copied.size(), on_host.size());
+  for (std::size_t i = 0; i < on_host.size(); ++i) {
+    SCOPED_TRACE(testing::Message() << "pair " << i);
+    apps::RegistrationOptions on_cpu = options;
+    on_cpu.device = Device::cpu();
+    if (on_host[i].initial_pose) on_cpu.initial_pose = on_host[i].initial_pose;
+    const apps::Registration expected = apps::register_clouds(on_host[i].source, on_host[i].target, on_cpu);
+    expect_same(found[i], expected);
+    expect_same(copied[i], expected);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TYPED_TEST(SmallRegistrationOnDevice, PairsHaveTheBytesOfTheCpu) {
+  for (std::uint64_t seed = 0; seed < rounds(24); ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    const auto dims = static_cast<std::uint32_t>(2 + random() % 2);
+    std::vector<PointSet> sources, targets;
+    for (int i = 0; i < 7; ++i) {
+      const std::uint64_t most = i == 3 ? 6000 : i == 4 ? 4096 : i % 2 == 0 ? 40 : 900;  // some that no block holds
+      targets.push_back(made_up_cloud<TypeParam>(i == 4 ? most : 1 + random() % most, dims, random()));
+      sources.push_back(moved_cloud<TypeParam>(targets.back(), random(), 0.003));
+    }
+    if (seed % 4 == 1) targets.resize(1);  // one model, many scans
+    apps::DeviceRegistrationOptions options;
+    options.method = static_cast<apps::RegistrationMethod>(random() % 4);
+    options.kernel = static_cast<apps::RobustKernel>(random() % 5);
+    options.kernel_scale = 0.05;
+    options.max_distance = random() % 2 == 0 ? 0 : 0.1;
+    options.scale = random() % 4 == 0;
+    options.neighbors = random() % 3 == 0 ? 20 : 12;
+    options.max_iterations = static_cast<std::uint32_t>(random() % 30);
+    if (seed % 8 == 3) options.keep = 0.8;
+    if (seed % 8 == 5) {
+      sources[2].template values<TypeParam>()[0] = std::numeric_limits<TypeParam>::quiet_NaN();
+      options.skip_nonfinite = true;
+    }
+    expect_pairs_like_cpu<TypeParam>(sources, targets, options);
+    if (this->HasFailure()) return;
+  }
 }
 
 TEST(RegistrationOnDevice, HasTheBytesOfTheCpuForLargeClouds) {
