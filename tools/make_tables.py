@@ -76,7 +76,10 @@ TABLES = {
     "python_gpu": gpu_tables.python_gpu,
     "python_gpu_latency": gpu_tables.python_gpu_latency,
     "read_csv": cpu_tables.read_csv,
+    "downsample_cpu": cpu_tables.downsample_cpu,
     "registration_cpu": cpu_tables.registration_cpu,
+    "registration_drive": cpu_tables.registration_drive,
+    "registration_starts": cpu_tables.registration_starts,
     "scipy_kd_tree": cpu_tables.scipy_kd_tree,
 }
 
