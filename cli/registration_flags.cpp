@@ -84,6 +84,10 @@ nlohmann::ordered_json pose_rows(const apps::Pose& pose) {
 
 }  // namespace
 
+bool is_named_start(const std::string& initial) {
+  return initial == "identity" || initial == "centroid" || initial == "global";
+}
+
 FlagGroup registration_pair_flags(RegistrationFlags& flags) {
   apps::RegistrationOptions& options = flags.options;
   return {"What counts",
@@ -109,11 +113,12 @@ FlagGroup registration_pair_flags(RegistrationFlags& flags) {
 FlagGroup registration_run_flags(RegistrationFlags& flags) {
   apps::RegistrationOptions& options = flags.options;
   return {"How it runs",
-          {{"--initial", "FILE|identity|centroid",
-            "where to begin: a pose in a file, the clouds as they lie (default), or with their means put together",
+          {{"--initial", "FILE|identity|centroid|global",
+            "where to begin: a pose in a file, the clouds as they lie (default), with their means put together, or at "
+            "a pose that is found by features, whatever it is",
             [&flags](const std::string& value) {
               flags.initial_path.clear();
-              if (value == "identity" || value == "centroid") {
+              if (is_named_start(value)) {
                 flags.options.initial = apps::parse_initial_pose(value);
               } else if (value.empty()) {
                 throw UsageError("--initial: the name of the file is empty");
@@ -121,6 +126,8 @@ FlagGroup registration_run_flags(RegistrationFlags& flags) {
                 flags.initial_path = value;
               }
             }},
+           {"--global-voxel", "S", "with --initial global: the side of voxels whose means are compared; 0 chooses it",
+            [&options](const std::string& value) { options.global_voxel = parse_distance("--global-voxel", value); }},
            {"--dof", "6|4|3", "what may move: all, a turn about z and any shift, or the same within x and y",
             [&options](const std::string& value) {
               require_choice("--dof", "6|4|3", value);
@@ -178,8 +185,11 @@ std::string registration_rule(const RegistrationFlags& flags) {
   const apps::RegistrationMethod method =
       options.method == apps::RegistrationMethod::automatic ? apps::RegistrationMethod::gicp : options.method;
   std::string text = fmt::format("method {}, ", apps::name_of(method));
-  text += options.max_distance > 0 ? fmt::format("pairs within {}", options.max_distance)
-                                   : "pairs within a tenth of the target's diagonal, then three times their RMSE";
+  const bool is_global = flags.initial_path.empty() && options.initial == apps::InitialPose::global;
+  text += options.max_distance > 0
+              ? fmt::format("pairs within {}", options.max_distance)
+              : fmt::format("pairs within {}, then three times their RMSE",
+                            is_global ? "three voxels of the global start" : "a tenth of the target's diagonal");
   if (options.keep < 1) text += fmt::format(", the nearest {} of them", options.keep);
   if (options.reciprocal) text += ", nearest to each other";
   if (options.kernel != apps::RobustKernel::none) {
@@ -227,6 +237,19 @@ nlohmann::ordered_json registration_json(const apps::Registration& result) {
                             {"shift", weak.shift},
                             {"text", texts[i]}});
   }
+  if (result.global) {
+    const apps::GlobalStart& start = *result.global;
+    json["global"] = {{"found", start.found},
+                      {"pose", pose_rows(start.pose)},
+                      {"voxel", start.voxel},
+                      {"source_points", start.source_points},
+                      {"target_points", start.target_points},
+                      {"matches", start.matches},
+                      {"consistent", start.consistent},
+                      {"overlap", start.overlap},
+                      {"runner_up", start.runner_up},
+                      {"ms", start.milliseconds}};
+  }
   json["skipped_source"] = result.skipped_source;
   json["skipped_target"] = result.skipped_target;
   return json;
@@ -241,6 +264,35 @@ std::string registration_summary(const apps::Registration& result) {
                                  counted(result.inliers, "pair"), result.inlier_rmse);
   if (result.scale != 1) text += fmt::format(", scale {:.6g}", result.scale);
   return text;
+}
+
+namespace {
+
+/// What it found, in a line.
+std::string global_text(const apps::GlobalStart& start) {
+  const std::string seen =
+      start.voxel > 0
+          ? fmt::format("{} and {} means of voxels of {:.4g}, {} matches", readable_count(start.source_points),
+                        readable_count(start.target_points), start.voxel, readable_count(start.matches))
+          : "a cloud without extent";
+  if (!start.found) {
+    return fmt::format("global start: nothing found ({}); the means were put together instead", seen);
+  }
+  return fmt::format("global start: {}, {} of them consistent, overlap {:.2g}, next best pose {:.2g}, {}", seen,
+                     readable_count(start.consistent), start.overlap, start.runner_up,
+                     readable_duration(start.milliseconds));
+}
+
+}  // namespace
+
+void note_global_start(const apps::Registration& result, const std::string& whose, const OutputFlags& output) {
+  if (!result.global) return;
+  const std::string text = whose + global_text(*result.global);
+  if (result.global->found) {
+    output.explanation(text);
+  } else {
+    output.note(text);
+  }
 }
 
 std::vector<std::string> weak_texts(const apps::Registration& result) {

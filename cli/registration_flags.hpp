@@ -25,6 +25,8 @@ struct RegistrationFlags {
 
 /// Throws UsageError for flags that go only with others.
 void check_registration_flags(const RegistrationFlags& flags);
+/// "identity", "centroid" or "global": a start that is no file.
+bool is_named_start(const std::string& initial);
 /// --method, --max-distance, --keep and the others that say what counts.
 FlagGroup registration_pair_flags(RegistrationFlags& flags);
 /// --initial, --dof, --scale, --max-iterations and the others that say how it runs.
@@ -46,6 +48,8 @@ std::string registration_rule(const RegistrationFlags& flags);
 nlohmann::ordered_json registration_json(const apps::Registration& result);
 /// "converged after 12 iterations: fitness 0.93, 1 234 pairs, inlier RMSE 0.0123".
 std::string registration_summary(const apps::Registration& result);
+/// What a global start found, for --explain; that it found nothing, for all. `whose` goes before it.
+void note_global_start(const apps::Registration& result, const std::string& whose, const OutputFlags& output);
 /// "the clouds can slide along (0, 0, 1): …" for each weak direction.
 std::vector<std::string> weak_texts(const apps::Registration& result);
 

@@ -113,6 +113,7 @@ void report(const RegisterFlags& flags, const apps::Registration& result, std::u
   output.summary(fmt::format("{}\nread {}, register {}, write {}", registration_summary(result),
                              readable_duration(times.read_ms), readable_duration(times.register_ms),
                              readable_duration(times.write_ms)));
+  note_global_start(result, "", output);
   for (const std::string& text : weak_texts(result)) output.note(text);
   if (result.skipped_source + result.skipped_target > 0) {
     output.note(fmt::format("{} of the source and {} of the target with NaN or infinity were left out",
@@ -216,6 +217,7 @@ Command register_command() {
       {"the pose, and the moved scan", "kith register scan.ply map.ply --out pose.txt --apply moved.ply"},
       {"from a rough pose, with a tenth of the pairs left out",
        "kith register scan.ply map.ply --initial rough.txt --keep 0.9"},
+      {"nothing is known of the pose", "kith register scan.ply map.ply --initial global --out pose.txt"},
       {"many pairs in one call", "kith register --pairs pairs.csv --out poses.csv"},
       {"all of the result for a program", "kith register scan.ply map.ply --json"}};
   command.run = [flags] {

@@ -66,7 +66,7 @@ class PairRegistrar {
 
   apps::Registration run(const Pair& pair) {
     apps::RegistrationOptions options = flags_.options;
-    if (pair.initial == "identity" || pair.initial == "centroid") {
+    if (is_named_start(pair.initial)) {
       options.initial_pose.reset();
       options.initial = apps::parse_initial_pose(pair.initial);
     } else if (!pair.initial.empty()) {
@@ -180,6 +180,7 @@ int register_pairs(const std::string& list, const std::string& out, const Regist
     if (done.back().result && done.back().result->converged()) ++converged;
     progress.erase();
     if (done.back().result) {
+      note_global_start(*done.back().result, fmt::format("{}, row {}: ", list, done.size()), flags.output);
       for (const std::string& text : weak_texts(*done.back().result)) {
         flags.output.note(fmt::format("{}, row {}: {}", list, done.size(), text));
       }

@@ -145,6 +145,7 @@ int run_track(TrackFlags flags) {
     track.add(result);
     converged += result.converged() ? 1 : 0;
     if (!result.converged()) output.note(fmt::format("{}: not converged: {}", path, apps::explain(result.end)));
+    note_global_start(result, path + ": ", output);
     for (const std::string& text : weak_texts(result)) output.note(fmt::format("{}: {}", path, text));
   }
   progress.erase();
@@ -176,16 +177,18 @@ Command track_command() {
       "Registers each FRAME with MODEL, in the order given, and prints one pose per line: the upper three rows of its "
       "matrix, as KITTI writes them. The index and the normals of the model are made once. Each frame begins at the "
       "pose of "
-      "the last one that converged.";
+      "the last one that converged, the first one as --initial says.";
   command.arguments = {
       {"MODEL", "FILE", "the points that stay: a model, a map or the first frame", &flags->model_path, true},
       {"FRAME", "FILE", "the points that are moved, file by file",
        [flags](const std::string& path) { flags->frame_paths.push_back(path); }, true, true}};
   command.groups = {track_flags(*flags), registration_pair_flags(flags->registration),
                     registration_run_flags(flags->registration), input_flags(flags->registration.read)};
-  command.examples = {{"poses of a drive in a map", "kith track map.ply scan_*.ply --predict > poses.txt"},
-                      {"relative to the first scan", "kith track --to-first scan_*.ply > poses.txt"},
-                      {"with the RMSE of every frame", "kith track map.ply scan_*.ply --json > track.jsonl"}};
+  command.examples = {
+      {"poses of a drive in a map", "kith track map.ply scan_*.ply --predict > poses.txt"},
+      {"from a first pose that is not known", "kith track map.ply scan_*.ply --initial global > poses.txt"},
+      {"relative to the first scan", "kith track --to-first scan_*.ply > poses.txt"},
+      {"with the RMSE of every frame", "kith track map.ply scan_*.ply --json > track.jsonl"}};
   command.run = [flags] {
     return run_naming_rows({{"target", flags->model_path, &flags->registration.read}},
                            [flags] { return run_track(*flags); });

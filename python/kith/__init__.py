@@ -30,6 +30,7 @@ from ._lists import NeighborLists, PointLists
 from ._normals import Normals, normals
 from ._outliers import Outliers, outliers
 from ._registration import (
+    GlobalStart,
     Registration,
     RegistrationIteration,
     RegistrationTarget,
@@ -49,6 +50,7 @@ __all__ = [
     "DeviceInfo",
     "DirectedDistance",
     "Downsampled",
+    "GlobalStart",
     "InOrderTree",
     "Index",
     "NeighborLists",

@@ -33,6 +33,27 @@ class RegistrationIteration(NamedTuple):
     max_distance: float
 
 
+class GlobalStart(NamedTuple):
+    """What a global start found.
+
+    If it found no pose, which `found` says, the means of the clouds were put together. `source_points`
+    and `target_points` are the means of voxels of the side `voxel`, of which `matches` pairs look alike
+    and `consistent` agree on the pose. `overlap` says, from 0 to 1, how much of the source lies on the
+    target by it, and `runner_up` the same of the next best pose: if they are close, either may be right.
+    """
+
+    found: bool
+    pose: npt.NDArray[np.float64]
+    voxel: float
+    source_points: int
+    target_points: int
+    matches: int
+    consistent: int
+    overlap: float
+    runner_up: float
+    milliseconds: float
+
+
 class WeakDirection(NamedTuple):
     """A direction in which the clouds can slide or turn without much change of the error."""
 
@@ -69,6 +90,8 @@ class Registration:
     inliers : int
     skipped_source, skipped_target : int
         Points with NaN or infinity that were left out.
+    global_start : GlobalStart or None
+        What ``initial="global"`` found.
     """
 
     transformation: npt.NDArray[np.float64]
@@ -85,6 +108,7 @@ class Registration:
     inliers: int
     skipped_source: int
     skipped_target: int
+    global_start: GlobalStart | None = None
 
     def __repr__(self) -> str:
         return (
@@ -117,8 +141,12 @@ def _in_plane(pose: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 def _result_of(found: dict[str, Any], dims: int) -> Registration:
     found["iterations"] = [RegistrationIteration(*each) for each in found["iterations"]]
     found["weak"] = [WeakDirection(*each) for each in found["weak"]]
+    if found["global_start"] is not None:
+        found["global_start"] = GlobalStart(*found["global_start"])
     if dims == 2:
         found["transformation"] = _in_plane(found["transformation"])
+        if found["global_start"] is not None:
+            found["global_start"] = found["global_start"]._replace(pose=_in_plane(found["global_start"].pose))
     return Registration(**found)
 
 
@@ -138,6 +166,7 @@ def _target_options(
 def _all_options(
     target: dict[str, Any],
     initial: Any,
+    global_voxel: Any,
     max_distance: Any,
     keep: Any,
     reciprocal: Any,
@@ -152,6 +181,7 @@ def _all_options(
 ) -> dict[str, Any]:
     options = {
         **target,
+        "global_voxel": 0.0 if global_voxel is None else as_number(global_voxel, "global_voxel"),
         "max_distance": 0.0 if max_distance is None else as_number(max_distance, "max_distance"),
         "keep": as_number(keep, "keep"),
         "reciprocal": bool(reciprocal),
@@ -177,6 +207,7 @@ def register(
     *,
     method: Method = "auto",
     initial: Any = None,
+    global_voxel: float | None = None,
     max_distance: float | None = None,
     keep: float = 1.0,
     reciprocal: bool = False,
@@ -208,9 +239,13 @@ def register(
     method : {"auto", "point", "plane", "gicp"}
         What is minimised: distances, distances along the target's normals, or distances weighed by
         the surfaces of both (generalized ICP), which is "auto".
-    initial : array_like, "identity" or "centroid", optional
+    initial : array_like, "identity", "centroid" or "global", optional
         Where to begin: a pose of shape (4, 4) or (3, 4), in 2 dimensions (3, 3) or (2, 3); the
-        clouds as they lie, which is the default; or with their means put together.
+        clouds as they lie, which is the default; with their means put together; or at a pose that is
+        found by features, whatever it is.
+    global_voxel : float, optional
+        The side of the voxels whose means ``initial="global"`` compares; by default such that the
+        smaller cloud has about 6 000.
     max_distance : float, optional
         Points farther than this from the target are no pairs. By default a tenth of the diagonal
         of the target's box, then three times the RMSE of the last pairs.
@@ -263,6 +298,7 @@ def register(
     options = _all_options(
         _target_options(method, voxels, neighbors, skip_nonfinite, device, threads),
         initial,
+        global_voxel,
         max_distance,
         keep,
         reciprocal,
@@ -332,6 +368,7 @@ class RegistrationTarget:
         *,
         method: Method | None = None,
         initial: Any = None,
+        global_voxel: float | None = None,
         max_distance: float | None = None,
         keep: float = 1.0,
         reciprocal: bool = False,
@@ -361,6 +398,7 @@ class RegistrationTarget:
         options = _all_options(
             target,
             initial,
+            global_voxel,
             max_distance,
             keep,
             reciprocal,

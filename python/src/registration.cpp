@@ -57,6 +57,7 @@ apps::RegistrationOptions options_of(const nb::kwargs& given, Watch& watch) {
     options.initial_pose->matrix = nb::cast<std::array<double, 16>>(given["initial_pose"]);
   }
   take("max_distance", options.max_distance);
+  take("global_voxel", options.global_voxel);
   take("keep", options.keep);
   take("reciprocal", options.reciprocal);
   take("kernel_scale", options.kernel_scale);
@@ -112,6 +113,14 @@ nb::dict result_of(const apps::Registration& found) {
   result["correspondence_set"] = pairs.array;
   result["skipped_source"] = found.skipped_source;
   result["skipped_target"] = found.skipped_target;
+  if (found.global) {
+    const apps::GlobalStart& start = *found.global;
+    result["global_start"] = nb::make_tuple(start.found, numpy_of(start.pose.matrix, {4, 4}), start.voxel,
+                                            start.source_points, start.target_points, start.matches, start.consistent,
+                                            start.overlap, start.runner_up, start.milliseconds);
+  } else {
+    result["global_start"] = nb::none();
+  }
   return result;
 }
 

@@ -40,6 +40,17 @@ Registration register_on_device(PointView source, PointView target, const Device
     }
   }
   engine::require_gpu(device);
+  if (core::wants_global_start(options)) {  // found on the CPU, from there on the GPU
+    engine::cuda_backend()->wait_for(device, options.stream);
+    const engine::HostView source_here(source, options.threads);
+    const engine::HostView target_here(target, options.threads);
+    const GlobalStart start = global_start(source_here.view(), target_here.view(), options);
+    DeviceRegistrationOptions begun = options;
+    core::begin_at(start, begun);
+    Registration result = register_on_device(source, target, begun);
+    result.global = start;
+    return result;
+  }
   if (engine::runs_on_gpu(options) && !source.empty() && !target.empty()) {
     const std::optional<Registration> found =
         engine::cuda_backend()->register_clouds({source, target, options, device});

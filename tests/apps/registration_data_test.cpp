@@ -3,6 +3,7 @@
 
 #include "support/moved_clouds.hpp"
 
+#include <kith/apps/transform.hpp>
 #include <kith/io/read_points.hpp>
 
 #include <gtest/gtest.h>
@@ -143,6 +144,30 @@ TEST_P(RegistrationData, NearestPairsLeadAsFarAsAll) {
                         {.method = GetParam(), .initial_pose = start, .keep = 0.8, .max_iterations = 400});
     EXPECT_TRUE(found.converged()) << explain(found.end);
     EXPECT_LT(apart(found.transformation, truth, rows, 3), 0.002) << "two millimetres";
+  }
+}
+
+/// The scans turned by anything; the third pair has less than half of the source in common with the target.
+TEST(GlobalStartData, BunnyScansAreFoundFromAnyTurn) {
+  for (const auto& [from, to] : {std::pair{"bun045.ply", "bun000.ply"}, std::pair{"bun090.ply", "bun045.ply"},
+                                 std::pair{"bun090.ply", "bun000.ply"}}) {
+    const std::string folder = kData + "/stanford_bunny/";
+    if (!std::filesystem::exists(folder + from)) GTEST_SKIP() << "the Stanford bunny is not here";
+    const PointSet scan = io::read_points(folder + from, {.dtype = DType::f32}).points;
+    const PointSet target = io::read_points(folder + to, {.dtype = DType::f32}).points;
+    const Pose truth = product(undone(bunny_pose(to)), bunny_pose(from));
+    std::vector<double> rows;
+    for (const float x : scan.values<float>()) rows.push_back(static_cast<double>(x));
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      SCOPED_TRACE(testing::Message() << from << ", seed " << seed);
+      std::mt19937_64 random(seed);
+      const Pose turn = random_pose(3, draw(random, 0, 3.141592653589793), 1, random);
+      const PointSet source = transform(scan.view(), turn);
+      const Registration found = register_clouds(source.view(), target.view(), {.initial = InitialPose::global});
+      EXPECT_TRUE(found.converged()) << explain(found.end);
+      EXPECT_LT(apart(product(found.global->pose, turn), truth, rows, 3), 0.005) << "the start alone";
+      EXPECT_LT(apart(product(found.transformation, turn), truth, rows, 3), 0.002) << "two millimetres";
+    }
   }
 }
 

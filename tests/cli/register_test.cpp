@@ -74,6 +74,36 @@ TEST_F(RegisterCommand, PrintsThePoseAndASummary) {
   EXPECT_PRED2(has, register_clouds({"--explain", "--keep", "0.9"}).err, "explain: method gicp");
 }
 
+TEST_F(RegisterCommand, FindsAPoseOfWhichNothingIsKnown) {
+  ASSERT_EQ(run_kith({"generate", "--shape", "surface", "-n", "12000", "-o", path("t.ply"), "-q"}).code, 0);
+  ASSERT_EQ(run_kith({"transform", path("t.ply"), "--rotate-x", "100", "--rotate-z", "-70", "--translate", "9,8,7",
+                      "-o", path("far.ply"), "-q"})
+                .code,
+            0);
+  const Outcome outcome = register_clouds({"--initial", "global", "--explain", "--apply", path("back.npy")}, "far.ply");
+  ASSERT_EQ(outcome.code, 0) << outcome;
+  EXPECT_PRED2(has, outcome.err, "from global");
+  EXPECT_PRED2(has, outcome.err, "global start: ");
+  EXPECT_PRED2(has, outcome.err, "fitness 1 (12 000 pairs)");
+  EXPECT_EQ(register_clouds({"-q", "--initial", "global", "--threads", "1"}, "far.ply").out,
+            register_clouds({"-q", "--initial", "global", "--threads", "3"}, "far.ply").out);
+  const auto json = nlohmann::json::parse(register_clouds({"--initial", "global", "--json"}, "far.ply").out);
+  EXPECT_EQ(json["global"]["found"], true);
+  EXPECT_GT(json["global"]["consistent"], 3);
+  EXPECT_EQ(json["global"]["pose"].size(), 4u);
+  EXPECT_FALSE(nlohmann::json::parse(register_clouds({"--json"}).out).contains("global"));
+  const Outcome tracked = run_kith({"track", path("t.ply"), path("far.ply"), path("far.ply"), "--initial", "global"});
+  ASSERT_EQ(tracked.code, 0) << tracked;
+  EXPECT_PRED2(has, tracked.err, "2 of 2 frames converged");
+  write("pairs.csv", "source,target,initial\n" + path("far.ply") + "," + path("t.ply") + ",global\n");
+  EXPECT_PRED2(has, run_kith({"register", "--pairs", path("pairs.csv"), "-o", path("p.csv")}).err, "1 of 1 pair");
+
+  write("one.csv", "x,y,z\n1,2,3\n");
+  EXPECT_PRED2(has, register_clouds({"--initial", "global"}, "one.csv").err, "global start: nothing found");
+  EXPECT_EQ(register_clouds({"--initial", "global", "--scale"}).code, 2);
+  EXPECT_EQ(register_clouds({"--initial", "global", "--global-voxel", "-1"}).code, 2);
+}
+
 TEST_F(RegisterCommand, WritesPoseAndMovedPoints) {
   ASSERT_EQ(register_clouds({"--out", path("pose.txt"), "--apply", path("moved.csv")}).out, "");
   expect_truth(numbers(content(path("pose.txt"))));

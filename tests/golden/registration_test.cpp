@@ -114,5 +114,37 @@ TEST(GoldenRegistration, Poses) {
   }
 }
 
+TEST(GoldenRegistration, GlobalStarts) {
+  GoldenSection golden("global_start");
+  for (const std::uint32_t dims : {2u, 3u}) {
+    for (const DType dtype : {DType::f32, DType::f64}) {
+      for (const double far : {0.0, 1024.0}) {
+        const PointSet target = sheet(dtype, kSurfaceRows * 3, dims, far);
+        apps::Pose motion = apps::rotation_about_z(130);
+        motion(0, 3) = 2;
+        const PointSet source = apps::transform(target.view().slice(0, kSurfaceRows * 2), motion);
+        for (const std::uint32_t freedom : {6u, 4u, 3u}) {
+          const std::string name = fmt::format("sheet{}_{}x{}_{}_{}", far == 0 ? "" : "_far", kSurfaceRows * 3, dims,
+                                               kith::name_of(dtype), freedom);
+          for_each_way([&](const Device& device, int threads, const std::string& by) {
+            apps::RegistrationOptions options;
+            options.initial = apps::InitialPose::global;
+            options.degrees_of_freedom = freedom;
+            options.device = device;
+            options.threads = threads;
+            const apps::Registration found = apps::register_clouds(source.view(), target.view(), options);
+            Digest digest;
+            digest.add(std::span<const double>(found.transformation.matrix));
+            digest.add(std::span<const double>(found.global->pose.matrix)).add(found.global->voxel);
+            digest.add(found.global->matches).add(found.global->consistent);
+            digest.add(found.global->overlap).add(found.global->runner_up);
+            golden.check(name, digest.text(), by);
+          });
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kith::test

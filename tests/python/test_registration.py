@@ -78,6 +78,27 @@ def test_the_start(surface):
     )
 
 
+def test_a_global_start():
+    surface = kith.generate("surface", 12_000, seed=1)
+    truth = pose_of(2.0, [30, 40, -50])
+    source = kith.transform(surface, truth, inverse=True)
+    found = kith.register(source, surface, initial="global")
+    np.testing.assert_allclose(found.transformation, truth, atol=1e-6)
+    start = found.global_start
+    assert start.found and start.consistent <= start.matches and 0 <= start.runner_up < start.overlap <= 1
+    assert start.pose.shape == (4, 4) and start.voxel > 0
+    again = kith.RegistrationTarget(surface, threads=1).align(source, initial="global")
+    np.testing.assert_array_equal(again.transformation, found.transformation)
+    assert kith.register(source, surface, initial="global", global_voxel=0.05).global_start.voxel == 0.05
+    assert kith.register(surface, surface).global_start is None
+    flat = kith.register(surface[:, :2], surface[:, :2], initial="global")
+    assert flat.global_start.pose.shape == (3, 3)
+    with pytest.raises(ValueError, match="no scale"):
+        kith.register(source, surface, initial="global", scale=True)
+    nothing = kith.register(source[:1], surface, initial="global")
+    assert not nothing.global_start.found and np.isfinite(nothing.transformation).all()
+
+
 def test_a_target_gives_what_register_does(surface):
     source = kith.transform(surface, pose_of(0.03, [0, 0.01, 0]))
     target = kith.RegistrationTarget(surface, threads=1)

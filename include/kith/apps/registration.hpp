@@ -36,10 +36,10 @@ KITH_EXPORT std::string_view name_of(RobustKernel kernel);
 KITH_EXPORT RobustKernel parse_robust_kernel(std::string_view text);
 
 /// Where a registration begins when no pose is given. `identity`: the clouds as they lie. `centroid`: their means are
-/// put together.
-enum class InitialPose : std::uint8_t { identity, centroid };
+/// put together. `global`: what `global_start` finds, whatever the pose is; `centroid` if it finds nothing.
+enum class InitialPose : std::uint8_t { identity, centroid, global };
 
-/// "identity" or "centroid".
+/// "identity", "centroid" or "global".
 KITH_EXPORT std::string_view name_of(InitialPose initial);
 /// The reverse of `name_of`. Throws UsageError on anything else.
 KITH_EXPORT InitialPose parse_initial_pose(std::string_view text);
@@ -53,6 +53,11 @@ struct RegistrationOptions {
   /// diagonal of the target's box, then three times the root mean square of the last pairs' distances, but not below
   /// four times the mean distance between neighbours of the target.
   double max_distance = 0;
+  /// Where the distance adapts, what it begins with instead of a tenth of the diagonal; 0: that or, after a global
+  /// start, three sides of its voxels.
+  double first_distance = 0;
+  /// The side of the voxels whose means a global start compares; 0: such that the smaller cloud has about 6 000.
+  double global_voxel = 0;
   /// Of all pairs only this share, the nearest ones, counts.
   double keep = 1;
   /// Only pairs count whose point of the source is the nearest one of its match, too.
@@ -125,6 +130,22 @@ struct RegisteredPair {
   friend bool operator==(const RegisteredPair&, const RegisteredPair&) = default;
 };
 
+/// What a global start found. All but the time has the same bytes for every number of threads and on every device.
+struct GlobalStart {
+  /// Moves the source onto the target to about the side of a voxel. The identity if none was found.
+  Pose pose;
+  bool found = false;
+  double voxel = 0;                                    ///< side of the voxels whose means were compared
+  std::uint64_t source_points = 0, target_points = 0;  ///< those
+  std::uint64_t matches = 0;                           ///< pairs of them that look alike, at most 2 048
+  std::uint64_t consistent = 0;  ///< of these, moved onto each other by the pose, to the side of a voxel
+  /// How much of the source lies on the target by the pose, from 0 to 1, every direction of surfaces counting alike;
+  /// and the same of the next best pose, which is another one. If they are close, either may be right.
+  double overlap = 0;
+  double runner_up = 0;
+  double milliseconds = 0;
+};
+
 /// The names are those of Open3D where it has them.
 struct Registration {
   /// Moves the source onto the target.
@@ -148,6 +169,8 @@ struct Registration {
   std::vector<RegisteredPair> pairs;
   std::uint64_t skipped_source = 0;
   std::uint64_t skipped_target = 0;
+  /// Unset unless the start was global.
+  std::optional<GlobalStart> global = {};
 };
 
 /// Iterative closest points by exact neighbours. Pairs, sums and poses are computed in a fixed order in double, so that
@@ -160,6 +183,13 @@ struct Registration {
 ///
 /// Clouds on a GPU are registered there, as are those in host memory if `device` names a GPU.
 KITH_EXPORT Registration register_clouds(PointView source, PointView target, const RegistrationOptions& options = {});
+
+/// A pose for clouds of which nothing is known, for `initial_pose` or to look at: what InitialPose::global begins with.
+/// Means of voxels are matched by what the surface around them looks like (FPFH), poses that many matches agree on are
+/// tried, and the one by which the clouds overlap most is found. It runs on the CPU; clouds are in host memory. Of the
+/// options global_voxel, degrees_of_freedom, skip_nonfinite, threads and progress count. Throws as `register_clouds`,
+/// and UsageError if the scale is to be found, too.
+KITH_EXPORT GlobalStart global_start(PointView source, PointView target, const RegistrationOptions& options = {});
 
 /// As RegistrationOptions.
 struct DeviceRegistrationOptions : RegistrationOptions {

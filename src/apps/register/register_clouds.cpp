@@ -3,6 +3,7 @@
 
 #include "apps/clean_cloud.hpp"
 #include "apps/register/extent.hpp"
+#include "apps/register/global/global_start.hpp"
 #include "apps/register/prepared_target.hpp"
 #include "apps/register/refine.hpp"
 #include "apps/register/stage.hpp"
@@ -12,6 +13,7 @@
 
 #include <kith/error.hpp>
 
+#include <optional>
 #include <utility>
 
 namespace kith::apps::inline v0 {
@@ -25,7 +27,9 @@ class Registrar {
         target_(target),
         source_(clean_cloud(source, options.skip_nonfinite, options.threads, "register them", "source")),
         skipped_(source.rows() - source_.points.rows()),
-        plan_(options, source.dims(), extent_of<T>(source_.points, options.threads), target.extent()) {}
+        extent_(extent_of<T>(source_.points, options.threads)),
+        global_(start_of(options_)),
+        plan_(options_, source.dims(), extent_, target.extent()) {}
 
   Registration run() {
     const std::vector<double> voxels = options_.voxels.empty() ? std::vector<double>{0} : options_.voxels;
@@ -37,10 +41,19 @@ class Registrar {
     result.skipped_source = skipped_;
     result.skipped_target = target_.skipped();
     result.pairs = std::move(pairs_);
+    result.global = global_;
     return result;
   }
 
  private:
+  /// Looks for the start if it is to be found, and lets the options begin there.
+  std::optional<GlobalStart> start_of(RegistrationOptions& options) const {
+    if (!core::wants_global_start(options)) return {};
+    const GlobalStart start = find_start<T>(source_.points, extent_, target_.points(), target_.extent(), options);
+    core::begin_at(start, options);
+    return start;
+  }
+
   Stage<T> prepare(double voxel) const {
     Stage<T> stage;
     stage.source = at_resolution(source_.points, voxel, options_.threads);
@@ -103,6 +116,8 @@ class Registrar {
   const PreparedTarget<T>& target_;
   CleanCloud source_;
   std::uint64_t skipped_;
+  core::CloudExtent extent_;
+  std::optional<GlobalStart> global_;  ///< if the start was
   core::RegistrationPlan plan_;
   std::vector<RegisteredPair> pairs_;
 };

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kMethods = {"auto", "point", "plane", "gicp"};
 constexpr std::array<std::string_view, 5> kKernels = {"none", "huber", "cauchy", "tukey", "geman-mcclure"};
-constexpr std::array<std::string_view, 2> kInitial = {"identity", "centroid"};
+constexpr std::array<std::string_view, 3> kInitial = {"identity", "centroid", "global"};
 
 template <typename Enum>
 Enum parse(std::string_view text, std::span<const std::string_view> names, std::string_view what) {

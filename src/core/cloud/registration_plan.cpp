@@ -18,6 +18,8 @@ namespace {
 constexpr std::uint64_t kSpacingSample = 4096;
 /// Points of the source in the first stage.
 constexpr std::uint64_t kFirstPoints = 2048;
+/// How far pairs reach after a global start, in sides of its voxels.
+constexpr double kStartVoxels = 3;
 
 }  // namespace
 
@@ -71,6 +73,10 @@ void check_registration(std::uint32_t dims, const apps::RegistrationOptions& opt
   if (!(options.max_distance >= 0)) {
     throw UsageError(fmt::format("the largest distance of pairs must be at least 0, not {}", options.max_distance));
   }
+  if (!(options.first_distance >= 0) || !(options.global_voxel >= 0 && std::isfinite(options.global_voxel))) {
+    throw UsageError("the first distance of pairs and the side of the global start's voxels must be at least 0");
+  }
+  if (wants_global_start(options)) check_global_start(options);
   if (!(options.keep > 0 && options.keep <= 1)) {
     throw UsageError(fmt::format("the share of pairs to keep must be above 0 and at most 1, not {}", options.keep));
   }
@@ -101,6 +107,18 @@ void check_registration(std::uint32_t dims, const apps::RegistrationOptions& opt
   if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
 }
 
+void check_global_start(const apps::RegistrationOptions& options) {
+  if (options.scale) throw UsageError("a global start finds no scale: leave it out, or give the initial pose");
+}
+
+void begin_at(const apps::GlobalStart& start, apps::RegistrationOptions& options) {
+  options.initial = apps::InitialPose::centroid;
+  if (!start.found) return;
+  options.initial_pose = start.pose;
+  // So near to the pose that farther pairs would mostly be of points outside of the overlap.
+  if (options.first_distance == 0) options.first_distance = kStartVoxels * start.voxel;
+}
+
 PairError error_of(apps::RegistrationMethod method) {
   if (method == apps::RegistrationMethod::point) return PairError::point;
   return method == apps::RegistrationMethod::plane ? PairError::plane : PairError::gicp;
@@ -115,15 +133,17 @@ RegistrationPlan::RegistrationPlan(const apps::RegistrationOptions& options, std
   if (!options.initial_pose && options.initial == apps::InitialPose::centroid) {
     for (int d = 0; d < 3; ++d) state_.motion.shift[d] = target.mean[d] - source.mean[d];
   }
-  state_.max_distance = options.max_distance > 0 ? options.max_distance : target.diagonal / 10;
+  state_.max_distance = options.max_distance > 0     ? options.max_distance
+                        : options.first_distance > 0 ? options.first_distance
+                                                     : target.diagonal / 10;
   state_.end = StageEnd::few_pairs;  // until a stage has run
 }
 
-std::uint32_t RegistrationPlan::free_unknowns() const {
+std::uint32_t free_unknowns(const apps::RegistrationOptions& options, std::uint32_t dims) {
   constexpr std::uint32_t kAll = 0b0111111, kLevel = 0b0111100, kPlanar = 0b0011100, kScale = 0b1000000;
-  std::uint32_t mask = options_.degrees_of_freedom == 6 ? kAll : options_.degrees_of_freedom == 4 ? kLevel : kPlanar;
-  if (dims_ == 2) mask = kPlanar;
-  return options_.scale ? mask | kScale : mask;
+  std::uint32_t mask = options.degrees_of_freedom == 6 ? kAll : options.degrees_of_freedom == 4 ? kLevel : kPlanar;
+  if (dims == 2) mask = kPlanar;
+  return options.scale ? mask | kScale : mask;
 }
 
 StepRule RegistrationPlan::rule(std::uint64_t points, double spacing, double slack) const {
@@ -132,7 +152,7 @@ StepRule RegistrationPlan::rule(std::uint64_t points, double spacing, double sla
   StepRule rule;
   rule.pair = {error_of(options_.method), static_cast<PairWeight>(options_.kernel),
                options_.kernel == apps::RobustKernel::none ? 1 : options_.kernel_scale};
-  rule.free_mask = free_unknowns();
+  rule.free_mask = free_unknowns(options_, dims_);
   rule.points = points;
   rule.max_iterations = options_.max_iterations;
   rule.rotation_tolerance = slack * options_.rotation_tolerance;
@@ -216,7 +236,7 @@ apps::Registration RegistrationPlan::finish() && {
     result_.transformation = options_.initial_pose.value_or(apps::Pose{});
     result_.end = apps::RegistrationEnd::undetermined;
   }
-  result_.weak = weak_directions(surfaces_, target_.radius, free_unknowns() & 0x3f);
+  result_.weak = weak_directions(surfaces_, target_.radius, free_unknowns(options_, dims_) & 0x3f);
   return std::move(result_);
 }
 

@@ -43,6 +43,18 @@ void check_clouds(PointView source, std::uint32_t target_dims, DType target_dtyp
 /// Throws UsageError for options that make no sense.
 void check_registration(std::uint32_t dims, const apps::RegistrationOptions& options);
 
+/// Whether the start has to be looked for.
+inline bool wants_global_start(const apps::RegistrationOptions& options) {
+  return options.initial == apps::InitialPose::global && !options.initial_pose;
+}
+/// Throws UsageError for options that a global start does not have.
+void check_global_start(const apps::RegistrationOptions& options);
+/// The options of a registration that begins where a global start leads to.
+void begin_at(const apps::GlobalStart& start, apps::RegistrationOptions& options);
+
+/// Bit i: unknown i of a step may change.
+std::uint32_t free_unknowns(const apps::RegistrationOptions& options, std::uint32_t dims);
+
 PairError error_of(apps::RegistrationMethod method);
 
 /// One registration on its way, from the extents of the clouds to the result.
@@ -66,7 +78,6 @@ class RegistrationPlan {
   apps::Registration finish() &&;
 
  private:
-  std::uint32_t free_unknowns() const;
   std::array<double, 36> information_of(std::span<const double> sums) const;
 
   apps::RegistrationOptions options_;
