@@ -6,6 +6,7 @@
 #include <kith/apps/classify.hpp>
 #include <kith/apps/classify_on_device.hpp>
 #include <kith/apps/cloud_distance.hpp>
+#include <kith/apps/clouds_on_device.hpp>
 #include <kith/apps/dedupe.hpp>
 #include <kith/apps/dedupe_on_device.hpp>
 #include <kith/apps/dedupe_sequences.hpp>

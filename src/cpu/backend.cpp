@@ -6,6 +6,8 @@
 
 #include <kith/error.hpp>
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace kith::engine {
@@ -62,6 +64,14 @@ class CpuBackend final : public Backend {
   std::vector<std::optional<apps::Registration>> register_pairs(const PairsRequest&) const override {
     throw UsageError("registration on a GPU, but none is named; use register_clouds");
   }
+  std::optional<std::uint64_t> normals(const NormalsRequest&) const override { throw_no_gpu("normals"); }
+  bool move(const MotionRequest&) const override { throw_no_gpu("transform"); }
+  std::optional<apps::SampledOnDevice> sample_voxels(const VoxelRequest&) const override { throw_no_gpu("downsample"); }
+  std::optional<apps::DirectedDistance> nearest_of_cloud(const NearestRequest&) const override {
+    throw_no_gpu("cloud_distance");
+  }
+  std::optional<apps::OutliersOnDevice> outliers(const OutlierRequest&) const override { throw_no_gpu("outliers"); }
+  void copy_to_device(void*, const void*, std::uint64_t, Device, void*) const override { throw_no_gpu("host memory"); }
   apps::TreeOnDevice export_tree(const TreeRequest&) const override {
     throw UsageError("a tree on a GPU, but none is named; use export_node_table or export_in_order");
   }
@@ -70,6 +80,9 @@ class CpuBackend final : public Backend {
   }
 
  private:
+  [[noreturn]] static void throw_no_gpu(const char* instead) {
+    throw UsageError(fmt::format("a cloud on a GPU, but none is named; use {}", instead));
+  }
   template <typename T>
   static PointEngine<T> engine_of(Engine engine) {
     if (engine == Engine::brute_force) return cpu::brute_force<T>();

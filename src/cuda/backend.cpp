@@ -1,6 +1,7 @@
 // The CUDA backend: which GPUs are there, and which engines run on them.
 #include "cuda/engines.hpp"
 #include "cuda/brute_force/scan_engine.hpp"
+#include "cuda/clouds/cloud_arrays.hpp"
 #include "cuda/runtime/built_architectures.hpp"
 #include "cuda/runtime/device_memory.hpp"
 #include "cuda/runtime/device_points.hpp"
@@ -9,7 +10,9 @@
 #include "cuda/ordered_tree/tree_arrays.hpp"
 #include "cuda/registration/register_arrays.hpp"
 #include "cuda/registration/register_batch.hpp"
+#include "cuda/runtime/device_scope.hpp"
 #include "cuda/runtime/shared_limit.hpp"
+#include "cuda/runtime/staging.hpp"
 #include "engine/validate.hpp"
 
 #include <kith/error.hpp>
@@ -81,6 +84,26 @@ class CudaBackend final : public Backend {
   }
   std::vector<std::optional<apps::Registration>> register_pairs(const PairsRequest& request) const override {
     return cuda::register_batch(request);
+  }
+  std::optional<std::uint64_t> normals(const NormalsRequest& request) const override {
+    return cuda::normals_of_arrays(request);
+  }
+  bool move(const MotionRequest& request) const override { return cuda::move_arrays(request); }
+  std::optional<apps::SampledOnDevice> sample_voxels(const VoxelRequest& request) const override {
+    return cuda::sample_voxels_of_arrays(request);
+  }
+  std::optional<apps::DirectedDistance> nearest_of_cloud(const NearestRequest& request) const override {
+    return cuda::nearest_of_arrays(request);
+  }
+  std::optional<apps::OutliersOnDevice> outliers(const OutlierRequest& request) const override {
+    return cuda::outliers_of_arrays(request);
+  }
+  void copy_to_device(void* to, const void* from, std::uint64_t bytes, Device device, void* stream) const override {
+    cuda::require_on_device(to, device);
+    const cuda::DeviceScope scope(device.ordinal());
+    const cuda::Stream there(static_cast<cudaStream_t>(stream), device.ordinal());
+    cuda::copy_to_device(to, from, bytes, there, {});
+    there.synchronize();
   }
   apps::TreeOnDevice export_tree(const TreeRequest& request) const override {
     return cuda::export_tree_arrays(request);

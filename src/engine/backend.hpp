@@ -1,6 +1,7 @@
 // The two backends as the engine sees them: the CPU is always there, CUDA may be null.
 #pragma once
 
+#include "engine/device_clouds.hpp"
 #include "engine/device_dedupe.hpp"
 #include "engine/device_labels.hpp"
 #include "engine/device_registration.hpp"
@@ -166,6 +167,17 @@ class Backend {
   virtual std::optional<apps::Registration> register_clouds(const RegistrationRequest& request) const = 0;
   /// Many small pairs at once; nothing for those that the GPU leaves to register_clouds. Throws as it.
   virtual std::vector<std::optional<apps::Registration>> register_pairs(const PairsRequest& request) const = 0;
+  /// Jobs on clouds; nothing, or false, if a point has NaN or infinity that the kernels cannot leave out, or voxels
+  /// have no keys of 64 bits. Each waits until its arrays are there. Throw as the functions of
+  /// kith/apps/clouds_on_device.hpp. `normals` returns how many are 0.
+  virtual std::optional<std::uint64_t> normals(const NormalsRequest& request) const = 0;
+  virtual bool move(const MotionRequest& request) const = 0;
+  virtual std::optional<apps::SampledOnDevice> sample_voxels(const VoxelRequest& request) const = 0;
+  virtual std::optional<apps::DirectedDistance> nearest_of_cloud(const NearestRequest& request) const = 0;
+  virtual std::optional<apps::OutliersOnDevice> outliers(const OutlierRequest& request) const = 0;
+  /// Bytes of the host to memory of the device, after the work in the stream; waits. Throws UsageError unless the
+  /// memory is there.
+  virtual void copy_to_device(void* to, const void* from, std::uint64_t bytes, Device device, void* stream) const = 0;
   /// A balanced tree of points, made on a GPU; waits until it is. Throws as apps::export_tree_on_device.
   virtual apps::TreeOnDevice export_tree(const TreeRequest& request) const = 0;
   /// Whether such a tree, in host memory, is right.

@@ -1,6 +1,7 @@
 // Fewer points of a cloud: one per voxel, the farthest from each other, or none closer than a distance.
 #pragma once
 
+#include <kith/device.hpp>
 #include <kith/point_set.hpp>
 #include <kith/point_view.hpp>
 #include <kith/progress.hpp>
@@ -38,6 +39,9 @@ struct DownsampleOptions {
   bool want_rows = true;
   /// Leave out points with NaN or infinity instead of throwing.
   bool skip_nonfinite = false;
+  /// Where the work runs: the CPU, also if it is `automatic`, or a GPU, to and from which all is copied. The result
+  /// does not depend on it. Of samples without voxels only the searches of `distance` run there.
+  Device device = Device::cpu();
   /// Threads on the CPU; 0 means all cores. The result does not depend on it.
   int threads = 0;
   ProgressCallback progress = {};
@@ -65,7 +69,7 @@ struct Downsampled {
 /// multiply-adds by dimension.
 /// Voxels: O(n), about 40 bytes per point. Farthest: O(n) per point taken at worst, far less where points are spread,
 /// as buckets of 128 points are skipped that no new point can change. Throws BadData on NaN or infinity and on a point
-/// whose voxel numbers reach 2^53, UsageError on options that make no sense, OutOfMemory, Interrupted.
+/// whose voxel numbers reach 2^53, UsageError on options that make no sense, OutOfMemory, DeviceError, Interrupted.
 KITH_EXPORT Downsampled downsample(PointView points, const DownsampleOptions& options);
 
 }  // namespace kith::apps::inline v0

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kith/apps/pose.hpp>
+#include <kith/device.hpp>
 #include <kith/point_set.hpp>
 #include <kith/point_view.hpp>
 #include <kith/progress.hpp>
@@ -12,6 +13,9 @@ struct TransformOptions {
   /// Points with NaN or infinity become NaN in all coordinates, so that the others keep their numbers, instead of
   /// throwing. For `turn_directions` too.
   bool skip_nonfinite = false;
+  /// Where the work runs: the CPU, also if it is `automatic`, or a GPU, to and from which all is copied. The result
+  /// does not depend on it.
+  Device device = Device::cpu();
   /// Threads on the CPU; 0 means all cores. The result does not depend on it.
   int threads = 0;
   ProgressCallback progress = {};
@@ -21,7 +25,7 @@ struct TransformOptions {
 /// in f64 from left to right without fused operations, and rounded once to the type of the points. Points of two
 /// dimensions are moved by the upper left part of the pose. What exceeds the type becomes infinity. O(n).
 /// Throws BadData on NaN or infinity in points or pose, UsageError unless the points have 2 or 3 dims, the last row of
-/// the pose is 0 0 0 1 and the points are in host memory; OutOfMemory, Interrupted.
+/// the pose is 0 0 0 1 and the points are in host memory; OutOfMemory, DeviceError, Interrupted.
 KITH_EXPORT PointSet transform(PointView points, const Pose& pose, const TransformOptions& options = {});
 
 /// Directions, such as normals, turned by the pose: the translation does not count, and lengths stay as they are. Right

@@ -3,9 +3,12 @@
 
 #include "apps/ordered_total.hpp"
 #include "apps/usable_rows.hpp"
+#include "apps/work_place.hpp"
+#include "core/cloud/cloud_checks.hpp"
 #include "core/dispatch.hpp"
 #include "runtime/progress_meter.hpp"
 
+#include <kith/apps/clouds_on_device.hpp>
 #include <kith/apps/take_rows.hpp>
 #include <kith/error.hpp>
 #include <kith/index.hpp>
@@ -16,28 +19,13 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 namespace kith::apps::inline v0 {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr std::uint32_t kNoRow = 0xffffffff;
-
-void check_clouds(PointView first, PointView second, const CloudDistanceOptions& options) {
-  require_host_points(first, "compare them");
-  require_host_points(second, "compare them");
-  if (!first.empty() && !second.empty() && (first.dims() != second.dims() || first.dtype() != second.dtype())) {
-    throw UsageError(fmt::format("the first cloud has {} dims of {}, the second {} of {}; they must be the same",
-                                 first.dims(), name_of(first.dtype()), second.dims(), name_of(second.dtype())));
-  }
-  if (!(options.max_distance >= 0)) {
-    throw UsageError(fmt::format("the largest distance must be at least 0, not {}", options.max_distance));
-  }
-  for (const double p : options.percentiles) {
-    if (!(p >= 0 && p <= 100)) throw UsageError(fmt::format("a percentile must be from 0 to 100, not {}", p));
-  }
-  if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
-}
 
 /// The usable points of a cloud side by side, with their rows.
 class UsableCloud {
@@ -103,8 +91,7 @@ std::vector<double> percentiles_of(const DirectedDistance& result, const std::ve
     if (result.nearest[i] != kNoRow) sorted.push_back(result.distances[i]);
   }
   for (std::size_t p = 0; p < percentiles.size(); ++p) {
-    const double share = std::ceil(percentiles[p] * static_cast<double>(sorted.size()) / 100);
-    const auto rank = static_cast<std::uint64_t>(std::clamp(share, 1.0, static_cast<double>(sorted.size())));
+    const std::uint64_t rank = core::rank_of_percentile(percentiles[p], sorted.size());
     const auto at = sorted.begin() + static_cast<std::ptrdiff_t>(rank - 1);
     std::nth_element(sorted.begin(), at, sorted.end());
     found[p] = *at;
@@ -112,8 +99,25 @@ std::vector<double> percentiles_of(const DirectedDistance& result, const std::ve
   return found;
 }
 
+/// The same by a GPU that measures and adds up; false if that is the CPU's work. Of clouds without rows that are left
+/// out, whose numbers and sums are the CPU's.
+bool measure_on_gpu(PointView from, PointView to, const CloudDistanceOptions& options, DirectedDistance& result) {
+  return run_on_gpu(to, options.device, from.rows(), [&](Device device) {
+    DeviceCloudDistanceOptions there{options};
+    there.device = device;
+    there.symmetric = false;
+    std::vector<double> distances(from.rows());
+    std::vector<std::uint32_t> nearest(from.rows());
+    result = cloud_distance_on_device(from, to, {distances.data(), nearest.data()}, {}, there).forward;
+    result.distances = std::move(distances);
+    result.nearest = std::move(nearest);
+  });
+}
+
 DirectedDistance directed(const UsableCloud& from, const UsableCloud& to, const CloudDistanceOptions& options) {
   DirectedDistance result;
+  const bool are_whole = from.skipped() == 0 && to.skipped() == 0 && from.all() > 0 && to.all() > 0;
+  if (are_whole && measure_on_gpu(from.view(), to.view(), options, result)) return result;
   find_nearest(from, to, options, result);
   result.skipped = from.skipped();
   result.skipped_targets = to.skipped();
@@ -144,7 +148,9 @@ DirectedDistance directed(const UsableCloud& from, const UsableCloud& to, const 
 }  // namespace
 
 CloudDistance cloud_distance(PointView first, PointView second, const CloudDistanceOptions& options) {
-  check_clouds(first, second, options);
+  require_host_points(first, "compare them");
+  require_host_points(second, "compare them");
+  core::check_cloud_distance(first, second, options);
   const runtime::Watched watched(&options.progress, "checking");
   const UsableCloud from(first, "first", options);
   const UsableCloud to(second, "second", options);

@@ -6,18 +6,21 @@
 #include "apps/clouds/voxel_keys.hpp"
 #include "apps/clouds/voxel_sample.hpp"
 #include "apps/usable_rows.hpp"
+#include "core/cloud/cloud_checks.hpp"
+#include "core/dispatch.hpp"
 #include "runtime/memory_limit.hpp"
 #include "runtime/progress_meter.hpp"
 
+#include <kith/apps/clouds_on_device.hpp>
 #include <kith/apps/dedupe.hpp>
 #include <kith/apps/take_rows.hpp>
 #include <kith/error.hpp>
+#include <kith/index.hpp>
 #include <kith/memory_limit.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <new>
 
 namespace kith::apps::inline v0 {
@@ -34,21 +37,27 @@ std::uint64_t sampling_bytes(PointView points, const DownsampleOptions& options)
   return points.rows() * (kFarthestBytesPerPoint + (std::uint64_t{points.dims()} + 1) * size_of(points.dtype()));
 }
 
-void check_sampling(PointView points, const DownsampleOptions& options) {
-  require_host_points(points, "downsample them");
-  if (int(options.voxel.has_value()) + int(options.farthest.has_value()) + int(options.distance.has_value()) != 1) {
-    throw UsageError("give one of a voxel size, a number of farthest points and a distance");
-  }
-  if (options.voxel && !(*options.voxel > 0 && std::isfinite(*options.voxel))) {
-    throw UsageError(fmt::format("the size of voxels must be above 0 and finite, not {}", *options.voxel));
-  }
-  if (options.distance && !(*options.distance >= 0)) {
-    throw UsageError(fmt::format("the distance must be at least 0, not {}", *options.distance));
-  }
-  if (options.farthest && !points.empty() && options.start >= points.rows()) {
-    throw UsageError(fmt::format("start: row {} of {} points was asked for", options.start, points.rows()));
-  }
-  if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
+/// Arrays for all points are made, of which the first ones are kept.
+Downsampled by_voxels_on_gpu(PointView points, const DownsampleOptions& options) {
+  Downsampled result;
+  PointSet all(points.dtype(), points.rows(), points.dims());
+  const bool wants_rows = options.keep != VoxelKeep::mean || options.want_rows;
+  result.rows.resize(wants_rows ? points.rows() : 0);
+  result.counts.resize(points.rows());
+  result.map.resize(options.want_map ? points.rows() : 0);
+  const SampledOnDevice found = core::visit_dtype(points.dtype(), [&](auto zero) {
+    return downsample_on_device(points,
+                                {.points = all.values<decltype(zero)>().data(),
+                                 .rows = wants_rows ? result.rows.data() : nullptr,
+                                 .counts = result.counts.data(),
+                                 .map = options.want_map ? result.map.data() : nullptr},
+                                {options});
+  });
+  result.points = PointSet::copy_of(all.view().slice(0, found.points));
+  if (wants_rows) result.rows.resize(found.points);
+  result.counts.resize(found.points);
+  result.skipped = found.skipped;
+  return result;
 }
 
 Downsampled by_voxels(PointView points, const std::vector<std::uint32_t>& rows, const DownsampleOptions& options) {
@@ -102,6 +111,7 @@ Downsampled by_distance(PointView points, const DownsampleOptions& options) {
   Deduped found = dedupe(points, {.tolerance = options.distance,
                                   .skip_nonfinite = options.skip_nonfinite,
                                   .want_map = options.want_map,
+                                  .device = options.device,
                                   .threads = options.threads,
                                   .progress = options.progress});
   Downsampled result;
@@ -126,12 +136,16 @@ VoxelKeep parse_voxel_keep(std::string_view text) {
 }
 
 Downsampled downsample(PointView points, const DownsampleOptions& options) {
-  check_sampling(points, options);
+  require_host_points(points, "downsample them");
+  core::check_sampling(points, options);
+  const bool is_for_gpu = options.device.kind() == Device::Kind::cuda;
+  if (is_for_gpu) Index::plan(1, 1, DType::f32, {.device = options.device});  // throws if it cannot be used
   const runtime::Watched watched(&options.progress, "checking");
   const std::uint64_t bytes = sampling_bytes(points, options);
   try {
     runtime::require_allowed(bytes, "downsampling");
     const MemoryLimit held(0, bytes);
+    if (is_for_gpu && options.voxel) return by_voxels_on_gpu(points, options);
     const std::vector<std::uint32_t> rows =
         usable_rows(points, {.skip = options.skip_nonfinite, .threads = options.threads});
     Downsampled result = options.voxel      ? by_voxels(points, rows, options)

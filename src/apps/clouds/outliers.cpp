@@ -3,9 +3,12 @@
 
 #include "apps/ordered_total.hpp"
 #include "apps/usable_rows.hpp"
+#include "apps/work_place.hpp"
+#include "core/cloud/cloud_checks.hpp"
 #include "core/dispatch.hpp"
 #include "runtime/progress_meter.hpp"
 
+#include <kith/apps/clouds_on_device.hpp>
 #include <kith/apps/take_rows.hpp>
 #include <kith/error.hpp>
 #include <kith/index.hpp>
@@ -24,21 +27,6 @@ namespace {
 constexpr std::uint64_t kListedPoints = std::uint64_t{1} << 20;
 /// Entries of these lists.
 constexpr std::uint64_t kListedEntries = std::uint64_t{1} << 27;
-
-void check_outlier_options(PointView points, const OutlierOptions& options) {
-  require_host_points(points, "find outliers");
-  if (options.neighbors.has_value() == options.radius.has_value()) {
-    throw UsageError("give either a number of neighbours or a radius");
-  }
-  if (options.neighbors && *options.neighbors == 0) throw UsageError("the number of neighbours must be at least 1");
-  if (options.neighbors && !std::isfinite(options.ratio)) {
-    throw UsageError(fmt::format("the ratio must be finite, not {}", options.ratio));
-  }
-  if (options.radius && !(*options.radius >= 0)) {
-    throw UsageError(fmt::format("the radius must be at least 0, not {}", *options.radius));
-  }
-  if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
-}
 
 Index index_of(PointView points, const OutlierOptions& options) {
   BuildOptions build{.device = options.device};
@@ -94,11 +82,6 @@ std::vector<double> mean_distances_of(PointView points, const OutlierOptions& op
   return means;
 }
 
-[[noreturn]] void throw_overflow(DType dtype) {
-  throw BadData(fmt::format("points: distances between them overflow {}{}", name_of(dtype),
-                            dtype == DType::f32 ? "; convert them to f64" : "; scale them"));
-}
-
 void flag_by_distance(PointView points, const OutlierOptions& options, Outliers& result) {
   result.mean_distances = mean_distances_of(points, options);
   const std::vector<double>& means = result.mean_distances;
@@ -107,14 +90,14 @@ void flag_by_distance(PointView points, const OutlierOptions& options, Outliers&
   result.mean = ordered_total<1>(means.size(), parallel,
                                  [&](std::uint64_t i, core::Terms<1>& terms) { terms[0] = means[i]; })[0] /
                 count;
-  if (!std::isfinite(result.mean)) throw_overflow(points.dtype());
+  if (!std::isfinite(result.mean)) core::throw_distance_overflow(points.dtype());
   const double squares = ordered_total<1>(means.size(), parallel, [&](std::uint64_t i, core::Terms<1>& terms) {
     const double apart = means[i] - result.mean;
     terms[0] = apart * apart;
   })[0];
   result.deviation = means.size() > 1 ? std::sqrt(squares / (count - 1)) : 0;
   result.threshold = result.mean + options.ratio * result.deviation;
-  if (!std::isfinite(result.deviation) || !std::isfinite(result.threshold)) throw_overflow(points.dtype());
+  if (!std::isfinite(result.deviation) || !std::isfinite(result.threshold)) core::throw_distance_overflow(points.dtype());
   for (std::uint64_t i = 0; i < means.size(); ++i) result.flags[i] = means[i] <= result.threshold ? 0 : 1;
 }
 
@@ -129,6 +112,25 @@ void flag_by_count(PointView points, const OutlierOptions& options, Outliers& re
   }
 }
 
+/// False if the work is the CPU's.
+bool flag_on_gpu(PointView points, const OutlierOptions& options, Outliers& result) {
+  return run_on_gpu(points, options.device, points.rows(), [&](Device device) {
+    DeviceOutlierOptions there{options};
+    there.device = device;
+    result.mean_distances.resize(options.neighbors ? points.rows() : 0);
+    result.counts.resize(options.radius ? points.rows() : 0);
+    const OutliersOnDevice found = outliers_on_device(
+        points,
+        {.flags = result.flags.data(),
+         .mean_distances = options.neighbors ? result.mean_distances.data() : nullptr,
+         .counts = options.radius ? result.counts.data() : nullptr},
+        there);
+    result.mean = found.mean;
+    result.deviation = found.deviation;
+    result.threshold = found.threshold;
+  });
+}
+
 /// Per row of all points what `values` has for those that are usable, else `missing`.
 template <typename T>
 std::vector<T> spread(const std::vector<T>& values, const std::vector<std::uint32_t>& rows, std::uint64_t count,
@@ -141,7 +143,8 @@ std::vector<T> spread(const std::vector<T>& values, const std::vector<std::uint3
 }  // namespace
 
 Outliers outliers(PointView points, const OutlierOptions& options) {
-  check_outlier_options(points, options);
+  require_host_points(points, "find outliers");
+  core::check_outliers(options);
   const runtime::Watched watched(&options.progress, "checking");
   const std::vector<std::uint32_t> rows =
       usable_rows(points, {.skip = options.skip_nonfinite, .threads = options.threads});
@@ -154,7 +157,9 @@ Outliers outliers(PointView points, const OutlierOptions& options) {
     view = usable.view();
   }
   result.flags.assign(view.rows(), 0);
-  if (!view.empty()) options.neighbors ? flag_by_distance(view, options, result) : flag_by_count(view, options, result);
+  if (!view.empty() && !flag_on_gpu(view, options, result)) {
+    options.neighbors ? flag_by_distance(view, options, result) : flag_by_count(view, options, result);
+  }
   if (result.skipped > 0) {
     result.flags = spread<std::uint8_t>(result.flags, rows, points.rows(), 1);
     if (options.neighbors) {

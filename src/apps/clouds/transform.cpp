@@ -3,11 +3,13 @@
 
 #include "apps/row_content.hpp"
 #include "apps/usable_rows.hpp"
+#include "core/cloud/cloud_checks.hpp"
 #include "core/cloud/move_point.hpp"
 #include "core/dispatch.hpp"
 #include "core/metric/sine.hpp"
 #include "runtime/parallel.hpp"
 
+#include <kith/apps/clouds_on_device.hpp>
 #include <kith/error.hpp>
 
 #include <fmt/format.h>
@@ -21,29 +23,29 @@ namespace {
 
 constexpr std::uint64_t kMovedRows = 16384;  // of one task
 
-void check_pose(const Pose& pose) {
-  for (std::uint32_t row = 0; row < 4; ++row) {
-    for (std::uint32_t column = 0; column < 4; ++column) {
-      if (std::isfinite(pose(row, column))) continue;
-      throw BadData(fmt::format("pose: row {}, column {} (counted from 0) is {}", row, column,
-                                std::isnan(pose(row, column)) ? "NaN" : "infinity"));
-    }
-  }
-  if (pose(3, 0) != 0 || pose(3, 1) != 0 || pose(3, 2) != 0 || pose(3, 3) != 1) {
-    throw UsageError(fmt::format("pose: the last row is {} {} {} {}, but must be 0 0 0 1; is the matrix transposed?",
-                                 pose(3, 0), pose(3, 1), pose(3, 2), pose(3, 3)));
-  }
-}
+using core::check_pose;
 
 void check_moved_points(PointView points, const Pose& pose, const TransformOptions& options) {
   require_host_points(points, "transform them");
-  check_pose(pose);
-  if (!points.empty() && points.dims() != 2 && points.dims() != 3) {
-    throw UsageError(fmt::format("the points have {} dims, but a pose moves those of 2 or 3; choose the coordinates",
-                                 points.dims()));
-  }
-  if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
+  core::check_motion(points, pose, options);
 }
+
+/// By kernels that move points, or directions.
+PointSet move_on_gpu(PointView points, const Pose& pose, bool are_directions, const TransformOptions& options) {
+  PointSet moved(points.dtype(), points.rows(), points.dims());
+  const DeviceTransformOptions there{options};
+  core::visit_dtype(points.dtype(), [&](auto zero) {
+    const CloudValues to = moved.values<decltype(zero)>().data();
+    if (are_directions) {
+      turn_directions_on_device(points, pose, to, there);
+    } else {
+      transform_on_device(points, pose, to, there);
+    }
+  });
+  return moved;
+}
+
+bool is_for_gpu(const TransformOptions& options) { return options.device.kind() == Device::Kind::cuda; }
 
 /// Calls `move(from, to)` with kDims doubles each for every row and rounds what it made to T.
 template <int kDims, typename T, typename Move>
@@ -98,6 +100,7 @@ double minor_of(const Pose& pose, int r, int s, int c, int d) {
 
 PointSet transform(PointView points, const Pose& pose, const TransformOptions& options) {
   check_moved_points(points, pose, options);
+  if (is_for_gpu(options)) return move_on_gpu(points, pose, false, options);
   return move_all(points, options, [&](const double* from, double* to, int dims) {
     dims == 2 ? core::move_point<2>(pose.matrix.data(), from, to) : core::move_point<3>(pose.matrix.data(), from, to);
   });
@@ -105,6 +108,7 @@ PointSet transform(PointView points, const Pose& pose, const TransformOptions& o
 
 PointSet turn_directions(PointView directions, const Pose& pose, const TransformOptions& options) {
   check_moved_points(directions, pose, options);
+  if (is_for_gpu(options)) return move_on_gpu(directions, pose, true, options);
   return move_all(directions, options, [&](const double* from, double* to, int dims) {
     dims == 2 ? core::turn_direction<2>(pose.matrix.data(), from, to)
               : core::turn_direction<3>(pose.matrix.data(), from, to);

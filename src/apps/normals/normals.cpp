@@ -4,34 +4,21 @@
 #include "apps/clean_cloud.hpp"
 #include "apps/normals/direct_normals.hpp"
 #include "apps/normals/fit_planes.hpp"
+#include "apps/work_place.hpp"
+#include "core/cloud/cloud_checks.hpp"
 #include "core/dispatch.hpp"
 #include "runtime/progress_meter.hpp"
 
+#include <kith/apps/clouds_on_device.hpp>
 #include <kith/error.hpp>
 #include <kith/index.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace kith::apps::inline v0 {
 namespace {
-
-void check_options(std::uint32_t dims, const NormalsOptions& options) {
-  if (!options.radius && options.neighbors < dims) {
-    throw UsageError(fmt::format("{} neighbours, the point included, define no plane in {} dims; take at least {}",
-                                 options.neighbors, dims, dims));
-  }
-  if (options.radius && !(*options.radius >= 0)) {
-    throw UsageError(fmt::format("the radius must be at least 0, not {}", *options.radius));
-  }
-  if (options.direction == NormalDirection::viewpoint &&
-      !std::all_of(options.viewpoint.begin(), options.viewpoint.end(), [](double x) { return std::isfinite(x); })) {
-    throw UsageError("the viewpoint must be finite");
-  }
-  if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
-}
 
 /// Rows that were left out get zeros between the others.
 template <typename T>
@@ -56,6 +43,16 @@ std::uint64_t count_without(const PointSet& normals) {
   return without;
 }
 
+/// False if the work is the CPU's.
+template <typename T>
+bool fit_on_gpu(PointView points, const NormalsOptions& options, Normals& result) {
+  return run_on_gpu(points, options.device, points.rows(), [&](Device device) {
+    DeviceNormalsOptions there{options};
+    there.device = device;
+    normals_on_device(points, result.normals.values<T>().data(), result.curvature.values<T>().data(), there);
+  });
+}
+
 template <typename T>
 Normals normals_of(PointView points, const NormalsOptions& options) {
   const CleanCloud cloud = clean_cloud(points, options.skip_nonfinite, options.threads, "compute normals");
@@ -63,7 +60,7 @@ Normals normals_of(PointView points, const NormalsOptions& options) {
   Normals result;
   result.normals = PointSet(dtype_of<T>, clean.rows(), clean.dims());
   result.curvature = PointSet(dtype_of<T>, clean.rows(), 1);
-  if (clean.rows() > 0) {
+  if (clean.rows() > 0 && !(core::fits_planes_on_gpu(options) && fit_on_gpu<T>(clean.view(), options, result))) {
     const Index index = Index::build(
         clean.view(), {.device = options.device, .threads = options.threads, .progress = options.progress});
     const std::span<const T> rows = clean.values<T>();
@@ -107,7 +104,7 @@ NormalDirection parse_normal_direction(std::string_view text) {
 }
 
 Normals normals(PointView points, const NormalsOptions& options) {
-  check_options(points.dims(), options);
+  core::check_normals(points.dims(), options);
   const runtime::Watched watched(&options.progress, "checking");
   return core::visit_dtype(points.dtype(), [&](auto type) { return normals_of<decltype(type)>(points, options); });
 }
