@@ -62,8 +62,8 @@ part_build() {
   step configure cmake -S . -B build-gpu -G Ninja -DCMAKE_BUILD_TYPE=Release -DKITH_CUDA=ON -DKITH_BUILD_BENCHMARKS=ON \
     "${python[@]/#*/-DKITH_BUILD_PYTHON=ON}" "${prefix[@]}"
   step compile cmake --build build-gpu --target kith_command cuda_tests engine_tests golden_tests cpu_tests gpu_build_timer \
-    gpu_builders_timer gpu_search_timer gpu_brute_timer gpu_bits_timer gpu_select_timer gpu_classify_timer gpu_dedupe_timer \
-    gpu_register_timer gpu_tree_timer gpu_cover_timer gpu_cover_search_timer five_systems_timer "${python[@]}"
+    gpu_builders_timer gpu_search_timer gpu_brute_timer gpu_bits_timer gpu_select_timer gpu_classify_timer gpu_cloud_timer \
+    gpu_dedupe_timer gpu_register_timer gpu_tree_timer gpu_cover_timer gpu_cover_search_timer five_systems_timer "${python[@]}"
   step devices build-gpu/bin/kith info --devices
   cat "$results/devices.log"
 }
@@ -74,8 +74,8 @@ part_bench() {
   local bunny=../shared/data/stanford_bunny/bun_zipper.ply
   [ -e "$words" ] || words=-
   [ -e "$bunny" ] || bunny=
-  for name in bench gpu-build gpu-builders gpu-search gpu-cliffs gpu-brute gpu-bits gpu-select gpu-classify gpu-dedupe gpu-register gpu-tree \
-    gpu-cover gpu-cover-search five-systems; do
+  for name in bench gpu-build gpu-builders gpu-search gpu-cliffs gpu-brute gpu-bits gpu-select gpu-classify gpu-clouds gpu-dedupe gpu-register \
+    gpu-tree gpu-cover gpu-cover-search five-systems; do
     ((number++ % of == first)) || continue
     case $name in
       bench)
@@ -90,6 +90,7 @@ part_bench() {
       gpu-bits) step "$name" build-gpu/bin/gpu_bits_timer "$results/bits_gpu.json" ;;
       gpu-select) step "$name" build-gpu/bin/gpu_select_timer "$results/select_gpu.json" ;;
       gpu-classify) step "$name" build-gpu/bin/gpu_classify_timer "$results/classify_gpu.json" ;;
+      gpu-clouds) step "$name" build-gpu/bin/gpu_cloud_timer "$results/clouds_gpu.json" ;;
       gpu-dedupe) step "$name" build-gpu/bin/gpu_dedupe_timer "$results/dedupe_gpu.json" ;;
       gpu-register) step "$name" build-gpu/bin/gpu_register_timer "$results/register_gpu.json" ;;
       gpu-tree) step "$name" build-gpu/bin/gpu_tree_timer "$results/tree_gpu.json" ;;

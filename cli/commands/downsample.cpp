@@ -9,6 +9,7 @@
 #include "own_files.hpp"
 #include "prepared_search.hpp"
 #include "readable.hpp"
+#include "search_flags.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
 
@@ -86,6 +87,7 @@ int run_downsample(DownsampleFlags flags) {
   const Stopwatch watch;
   output.explanation(fmt::format("downsampling: {}", rule_of(flags.options)));
   flags.options.want_map = !flags.map_path.empty() || !flags.count_column.empty();
+  flags.options.device = work_device(flags.options.device);
   take_common(flags.cloud, progress, flags.options);
   const MemoryLimit held(0, bytes_of(file.view()));
   const apps::Downsampled sampled = apps::downsample(file.view(), flags.options);
@@ -108,6 +110,7 @@ int run_downsample(DownsampleFlags flags) {
     json["keep"] = flags.options.voxel ? nlohmann::ordered_json(apps::name_of(flags.options.keep)) : nullptr;
     json["farthest"] = or_null(flags.options.farthest);
     json["distance"] = or_null(flags.options.distance);
+    json["device"] = flags.options.device.name();
     json["threads"] = threads_in_use(flags.cloud.threads);
     json["read_ms"] = read_ms;
     json["downsample_ms"] = downsample_ms;
@@ -151,6 +154,7 @@ FlagGroup rule_flags(DownsampleFlags& flags) {
        {"--distance", "R", "points in order, each unless a kept one is within distance R, as kith dedupe --tolerance",
         [&flags](const std::string& value) { flags.options.distance = parse_distance("--distance", value); }},
        skip_rows_flag(flags.cloud, "skip rows with NaN, infinity or missing values"),
+       work_device_flag(flags.options.device),
        cloud_threads_flag(flags.cloud),
        memory_flag()}};
 }

@@ -9,6 +9,7 @@
 #include "own_files.hpp"
 #include "prepared_search.hpp"
 #include "readable.hpp"
+#include "search_flags.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
 #include "turned_columns.hpp"
@@ -35,6 +36,7 @@ struct TransformFlags {
   std::optional<double> degrees;
   std::optional<std::array<double, 3>> translation;
   bool inverse = false;
+  Device device = Device::cpu();
 };
 
 void check_flags(const TransformFlags& flags) {
@@ -99,7 +101,8 @@ int run_transform(const TransformFlags& flags) {
 
   const Stopwatch watch;
   output.explanation("the pose that is applied:\n" + pose_text(pose));
-  const apps::TransformOptions options{flags.cloud.skip_nonfinite, flags.cloud.threads, progress.callback()};
+  apps::TransformOptions options{.device = work_device(flags.device)};
+  take_common(flags.cloud, progress, options);
   const PointSet moved = apps::transform(file.view(), pose, options);
   NewColumns fresh{&moved};
   std::vector<std::string> turned;
@@ -120,6 +123,7 @@ int run_transform(const TransformFlags& flags) {
     json["dtype"] = name_of(file.points.dtype());
     for (std::uint32_t i = 0; i < 4; ++i) json["pose"].push_back({pose(i, 0), pose(i, 1), pose(i, 2), pose(i, 3)});
     json["turned_columns"] = turned;
+    json["device"] = options.device.name();
     json["threads"] = threads_in_use(flags.cloud.threads);
     json["read_ms"] = read_ms;
     json["transform_ms"] = transform_ms;
@@ -144,6 +148,7 @@ FlagGroup pose_flags(TransformFlags& flags) {
             [&flags](const std::string& value) { flags.translation = parse_translation(value); }},
            {"--inverse", "", "undo the whole motion instead", &flags.inverse},
            skip_rows_flag(flags.cloud, "let rows with NaN, infinity or missing values become NaN in all coordinates"),
+           work_device_flag(flags.device),
            cloud_threads_flag(flags.cloud)}};
 }
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _kith
 from ._arguments import as_number, as_text, as_threads
+from ._clouds_on_device import distance_there, rows_on_one_gpu
 from ._device_arrays import placed_rows
 from ._progress import Progress, reporting
 
@@ -60,7 +61,8 @@ def distance(
     ----------
     first, second : array_like of shape (n, dims) and (m, dims)
         As in `Index`. If one is of float32 and the other of float64, both are compared in float64.
-        Arrays on a GPU go through the host; arrays of the answer lie where those clouds are.
+        Two arrays of one type on one GPU are compared there. Arrays of the answer lie where those
+        clouds are.
     symmetric : bool
         Also measure from `second` to `first`; `chamfer`, `chamfer_squared` and `hausdorff` need it.
     max_distance : float
@@ -70,7 +72,7 @@ def distance(
     skip_nonfinite : bool
         Leave out points with NaN or infinity instead of raising ValueError.
     device : {"auto", "cpu", "cuda", "cuda:N"}
-        Where neighbours are searched.
+        Where to work. "auto" is the GPU that holds the clouds, and for others the fastest one.
     threads, progress
         As in `Index`.
 
@@ -95,15 +97,23 @@ def distance(
         "max_distance": as_number(max_distance, "max_distance"),
         "percentiles": [as_number(p, "percentiles") for p in percentiles],
         "skip_nonfinite": bool(skip_nonfinite),
-        "device": as_text(device, "device"),
         "threads": as_threads(threads),
     }
+    device = as_text(device, "device")
+    on_gpu = rows_on_one_gpu(first, second, device)
+    if on_gpu is not None:
+        with reporting(progress) as report:
+            forward, backward, *both = distance_there(*on_gpu, report, options)
+        back = None if backward is None else DirectedDistance(**backward)
+        return CloudDistance(DirectedDistance(**forward), back, *both)
     _, a, give_first = placed_rows(first, "cpu")
     _, b, give_second = placed_rows(second, "cpu")
     if a.dtype != b.dtype:
         a, b = a.astype(np.float64, copy=False), b.astype(np.float64, copy=False)
     with reporting(progress) as report:
-        forward, backward, *both = _kith.cloud_distance(a, b, progress=report, **options)
+        forward, backward, *both = _kith.cloud_distance(
+            a, b, device=device, progress=report, **options
+        )
     return CloudDistance(
         _placed(forward, give_first), backward and _placed(backward, give_second), *both
     )

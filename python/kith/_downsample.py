@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from . import _kith
 from ._arguments import as_count, as_number, as_text, as_threads
+from ._clouds_on_device import downsample_there
 from ._device_arrays import placed_rows
 from ._progress import Progress, reporting
 
@@ -30,17 +31,19 @@ def downsample(
     distance: float | None = None,
     return_map: bool = False,
     skip_nonfinite: bool = False,
+    device: str = "auto",
     threads: int = 0,
     progress: Progress = False,
 ) -> Downsampled:
     """Take fewer points of a cloud; give one of `voxel`, `farthest` and `distance`.
 
-    The answer is the same with any number of threads.
+    The answer is the same on every device and with any number of threads.
 
     Parameters
     ----------
     points : array_like of shape (n, dims)
-        As in `Index`. Arrays on a GPU are copied to the host; the answer lies on the GPU again.
+        As in `Index`. Voxels of arrays on a GPU, in 2 or 3 dimensions, are made there; other samples go
+        through the host. The answer lies where the points are.
     voxel : float, optional
         One point for each cube of this side. The grid begins at the origin of the coordinates.
     keep : {"mean", "nearest", "first"}
@@ -55,6 +58,8 @@ def downsample(
         Whether `map` is needed.
     skip_nonfinite : bool
         Leave out points with NaN or infinity instead of raising ValueError.
+    device : {"auto", "cpu", "cuda", "cuda:N"}
+        Where to work. "auto" is the GPU that holds the points, and the CPU for others.
     threads, progress
         As in `Index`.
 
@@ -84,9 +89,16 @@ def downsample(
         "skip_nonfinite": bool(skip_nonfinite),
         "threads": as_threads(threads),
     }
-    _, rows, give = placed_rows(points, "cpu")
+    device = as_text(device, "device")
+    there, rows, give = placed_rows(points, device)
     with reporting(progress) as report:
-        left, numbers, counts, places, skipped = _kith.downsample(rows, progress=report, **options)
+        if there is not None:
+            wants_map = options.pop("want_map")
+            wants_counts = wants_map or voxel is not None
+            return Downsampled(*downsample_there(there, wants_counts, wants_map, report, options))
+        left, numbers, counts, places, skipped = _kith.downsample(
+            rows, device=device, progress=report, **options
+        )
     return Downsampled(
         give(left),
         give(numbers),

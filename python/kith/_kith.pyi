@@ -374,6 +374,7 @@ def transform(
     inverse: bool,
     directions: bool,
     skip_nonfinite: bool,
+    device: str,
     threads: int,
     progress: _Progress,
 ) -> _Distances:
@@ -389,6 +390,7 @@ def downsample(
     distance: float | None,
     want_map: bool,
     skip_nonfinite: bool,
+    device: str,
     threads: int,
     progress: _Progress,
 ) -> tuple[_Distances, _Int64, _Int64 | None, _Int64 | None, int]:
@@ -435,6 +437,29 @@ def normals(
     progress: _Progress,
 ) -> tuple[_Distances, _Distances]:
     """kith::apps::normals: normals and curvature, of shape (n, 1)."""
+
+def normals_on_device(
+    points: DeviceRows, normals: int, curvature: int, progress: _Progress, **options: Any
+) -> None:
+    """The same for addresses on a GPU. The options of this and those that follow have a stream."""
+
+def transform_on_device(
+    points: DeviceRows, pose: Sequence[float], moved: int, progress: _Progress, **options: Any
+) -> None: ...
+def downsample_on_device(
+    points: DeviceRows, sample: int, rows: int, counts: int, map: int, progress: _Progress, **options: Any
+) -> tuple[int, int]:
+    """Arrays are of the size of the points, 0 for none. How many are left, and skipped."""
+
+def cloud_distance_on_device(
+    first: DeviceRows, second: DeviceRows, arrays: Sequence[int], progress: _Progress, **options: Any
+) -> tuple[dict[str, Any], dict[str, Any] | None, float, float, float]:
+    """Arrays are distances (float64) and nearest points (uint32), there and back; 0 for none."""
+
+def outliers_on_device(
+    points: DeviceRows, flags: int, kept: int, values: int, progress: _Progress, **options: Any
+) -> tuple[int, float, float, float, int]:
+    """How many are kept, mean, deviation, threshold, and how many are skipped."""
 
 def register_clouds(
     source: _Rows, target: _Rows, progress: _Progress, **options: Any

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _kith
 from ._arguments import as_count, as_number, as_text, as_threads
+from ._clouds_on_device import normals_there
 from ._device_arrays import on_host, placed_rows
 from ._progress import Progress, reporting
 
@@ -38,7 +39,8 @@ def normals(
     Parameters
     ----------
     points : array_like of shape (n, 2) or (n, 3)
-        As in `Index`. Arrays on a GPU are copied to the host; the answer lies on the GPU again.
+        As in `Index`. Normals of arrays on a GPU are computed there; with `radius`, or
+        orient="consistent", they go through the host. The answer lies where the points are.
     neighbors : int
         How many nearest points a plane is fitted to, the point itself included.
     radius : float, optional
@@ -52,7 +54,7 @@ def normals(
     skip_nonfinite : bool
         Give rows with NaN or infinity a normal of 0 instead of raising ValueError.
     device : {"auto", "cpu", "cuda", "cuda:N"}
-        Where neighbours are searched.
+        Where to work. "auto" is the GPU that holds the points, and for others the fastest one.
     threads, progress
         As in `Index`.
 
@@ -80,17 +82,18 @@ def normals(
         if given.shape not in ((2,), (3,)):
             raise ValueError(f"viewpoint has the shape {given.shape}; give a number per dimension")
         place[: len(given)] = given
-    _, rows, give = placed_rows(points, "cpu")
+    options: dict[str, Any] = {
+        "neighbors": as_count(neighbors, "neighbors"),
+        "radius": None if radius is None else as_number(radius, "radius"),
+        "orient": orient,
+        "viewpoint": place.tolist(),
+        "skip_nonfinite": bool(skip_nonfinite),
+        "threads": as_threads(threads),
+    }
+    device = as_text(device, "device")
+    there, rows, give = placed_rows(points, device)
     with reporting(progress) as report:
-        found, curvature = _kith.normals(
-            rows,
-            neighbors=as_count(neighbors, "neighbors"),
-            radius=None if radius is None else as_number(radius, "radius"),
-            orient=orient,
-            viewpoint=place.tolist(),
-            skip_nonfinite=bool(skip_nonfinite),
-            device=as_text(device, "device"),
-            threads=as_threads(threads),
-            progress=report,
-        )
+        if there is not None:
+            return Normals(*normals_there(there, report, options))
+        found, curvature = _kith.normals(rows, device=device, progress=report, **options)
     return Normals(give(found), give(curvature.reshape(-1)))

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from . import _kith
 from ._arguments import as_count, as_number, as_text, as_threads
+from ._clouds_on_device import outliers_there
 from ._device_arrays import placed_rows
 from ._progress import Progress, reporting
 
@@ -41,7 +42,7 @@ def outliers(
     Parameters
     ----------
     points : array_like of shape (n, dims)
-        As in `Index`. Arrays on a GPU go through the host; the answer lies on the GPU again.
+        As in `Index`. Arrays on a GPU are searched there, and the answer is there, too.
     neighbors, ratio
         Points whose mean distance to their so many nearest others is above mean + ratio * standard
         deviation (of a sample) of those of all points are outliers.
@@ -50,7 +51,7 @@ def outliers(
     skip_nonfinite : bool
         Leave out points with NaN or infinity instead of raising ValueError.
     device : {"auto", "cpu", "cuda", "cuda:N"}
-        Where neighbours are searched.
+        Where to work. "auto" is the GPU that holds the points, and for others the fastest one.
     threads, progress
         As in `Index`.
 
@@ -76,12 +77,14 @@ def outliers(
         "radius": None if radius is None else as_number(radius, "radius"),
         "min_neighbors": as_count(min_neighbors, "min_neighbors"),
         "skip_nonfinite": bool(skip_nonfinite),
-        "device": as_text(device, "device"),
         "threads": as_threads(threads),
     }
-    _, rows, give = placed_rows(points, "cpu")
+    device = as_text(device, "device")
+    there, rows, give = placed_rows(points, device)
     with reporting(progress) as report:
-        found = _kith.outliers(rows, progress=report, **options)
+        if there is not None:
+            return Outliers(**outliers_there(there, report, options))
+        found = _kith.outliers(rows, device=device, progress=report, **options)
     for name in ("flags", "kept", "values"):
         found[name] = give(found[name])
     return Outliers(**found)

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _kith
-from ._arguments import as_threads
+from ._arguments import as_text, as_threads
+from ._clouds_on_device import transform_there
 from ._device_arrays import on_host, placed_rows
 from ._paths import existing_path, new_path
 from ._progress import Progress, reporting
@@ -21,18 +22,20 @@ def transform(
     inverse: bool = False,
     directions: bool = False,
     skip_nonfinite: bool = False,
+    device: str = "auto",
     threads: int = 0,
     progress: Progress = False,
 ) -> Any:
     """Move points by a pose.
 
     Each coordinate is ``r0 * x + r1 * y + r2 * z + t``, computed in float64 from left to right and
-    rounded once to the type of the points; the same bytes with any number of threads.
+    rounded once to the type of the points; the same bytes on every device and with any number of
+    threads.
 
     Parameters
     ----------
     points : array_like of shape (n, 2) or (n, 3)
-        As in `Index`. Arrays on a GPU are moved on the CPU; the answer lies on the GPU again.
+        As in `Index`. Arrays on a GPU are moved there.
     pose : array_like of shape (4, 4) or (3, 4); for a plane also (3, 3) or (2, 3)
         The matrix, its last row 0 0 0 1 (0 0 1) if it has one.
     inverse : bool
@@ -42,6 +45,8 @@ def transform(
         length.
     skip_nonfinite : bool
         Let rows with NaN or infinity become NaN instead of raising ValueError.
+    device : {"auto", "cpu", "cuda", "cuda:N"}
+        Where to work. "auto" is the GPU that holds the points, and the CPU for others.
     threads, progress
         As in `Index`.
 
@@ -56,18 +61,18 @@ def transform(
     array([[ 8., 21.]])
     """
     numbers = _as_pose(pose)
-    _, rows, give = placed_rows(points, "cpu")
+    options: dict[str, Any] = {
+        "inverse": bool(inverse),
+        "directions": bool(directions),
+        "skip_nonfinite": bool(skip_nonfinite),
+        "threads": as_threads(threads),
+    }
+    device = as_text(device, "device")
+    there, rows, give = placed_rows(points, device)
     with reporting(progress) as report:
-        moved = _kith.transform(
-            rows,
-            numbers,
-            inverse=bool(inverse),
-            directions=bool(directions),
-            skip_nonfinite=bool(skip_nonfinite),
-            threads=as_threads(threads),
-            progress=report,
-        )
-    return give(moved)
+        if there is not None:
+            return transform_there(there, numbers, report, options)
+        return give(_kith.transform(rows, numbers, device=device, progress=report, **options))
 
 
 def read_pose(path: Any) -> npt.NDArray[np.float64]:

@@ -20,7 +20,7 @@ using nb::literals::operator""_a;
 
 nb::tuple downsample(const nb::object& points, std::optional<double> voxel, const std::string& keep_of_voxel,
                      std::optional<std::uint64_t> farthest, std::uint64_t start, std::optional<double> distance,
-                     bool want_map, bool skip_nonfinite, int threads, nb::object progress) {
+                     bool want_map, bool skip_nonfinite, const std::string& device, int threads, nb::object progress) {
   const Rows rows(points, "points");
   Watch watch(std::move(progress));
   apps::DownsampleOptions options;
@@ -31,6 +31,7 @@ nb::tuple downsample(const nb::object& points, std::optional<double> voxel, cons
   options.distance = distance;
   options.want_map = want_map;
   options.skip_nonfinite = skip_nonfinite;
+  options.device = Device::parse(device);
   options.threads = threads;
   options.progress = watch.callback();
   apps::Downsampled found = watch.run([&] { return apps::downsample(rows.view(), options); });
@@ -45,7 +46,7 @@ nb::tuple downsample(const nb::object& points, std::optional<double> voxel, cons
 
 void bind_downsample(nb::module_& module) {
   module.def("downsample", &downsample, "points"_a, nb::kw_only(), "voxel"_a.none(), "keep"_a, "farthest"_a.none(),
-             "start"_a, "distance"_a.none(), "want_map"_a, "skip_nonfinite"_a, "threads"_a, "progress"_a.none());
+             "start"_a, "distance"_a.none(), "want_map"_a, "skip_nonfinite"_a, "device"_a, "threads"_a, "progress"_a.none());
 }
 
 }  // namespace kith::python

@@ -13,6 +13,7 @@ void bind_device_rows(nb::module_& module);
 void bind_index(nb::module_& module);
 void bind_device_search(nb::module_& module);
 void bind_classify(nb::module_& module);
+void bind_clouds_on_device(nb::module_& module);
 void bind_dedupe(nb::module_& module);
 void bind_transform(nb::module_& module);
 void bind_downsample(nb::module_& module);

@@ -29,10 +29,10 @@ apps::Pose pose_of(const std::vector<double>& numbers) {
 std::vector<double> numbers_of(const apps::Pose& pose) { return {pose.matrix.begin(), pose.matrix.end()}; }
 
 nb::object transform(const nb::object& points, const std::vector<double>& pose, bool inverse, bool directions,
-                     bool skip_nonfinite, int threads, nb::object progress) {
+                     bool skip_nonfinite, const std::string& device, int threads, nb::object progress) {
   const Rows rows(points, "points");
   Watch watch(std::move(progress));
-  const apps::TransformOptions options{skip_nonfinite, threads, watch.callback()};
+  const apps::TransformOptions options{skip_nonfinite, Device::parse(device), threads, watch.callback()};
   const apps::Pose given = pose_of(pose);
   PointSet moved = watch.run([&] {
     const apps::Pose applied = inverse ? apps::inverse(given) : given;
@@ -46,7 +46,7 @@ nb::object transform(const nb::object& points, const std::vector<double>& pose, 
 
 void bind_transform(nb::module_& module) {
   module.def("transform", &transform, "points"_a, "pose"_a, nb::kw_only(), "inverse"_a, "directions"_a,
-             "skip_nonfinite"_a, "threads"_a, "progress"_a.none());
+             "skip_nonfinite"_a, "device"_a, "threads"_a, "progress"_a.none());
   module.def(
       "read_pose", [](const std::string& path) { return numbers_of(io::read_pose(path)); }, "path"_a);
   module.def(
