@@ -1,8 +1,8 @@
 // Times jobs on clouds on the GPU: gpu_cloud_timer RESULTS.json [part]
 //
 // Per case: the least, the median and the most of ten calls from arrays on the GPU to arrays on it, indexes included;
-// the time of the CPU with all its cores, and whether the bytes are the same. `part` names a job, or a part of its name:
-// only these are timed.
+// the time of the CPU with all its cores, and whether the bytes are the same. `part` names a job, or a part of its
+// name: only these are timed.
 #include "gpu_timing.hpp"
 
 #include <kith/apps/clouds_on_device.hpp>
@@ -152,8 +152,7 @@ void measure_transform(std::uint64_t points, const cuda::Stream& stream, Measure
   apps::DeviceTransformOptions options;
   options.stream = stream.get();
   measured(
-      "transform", "surface", points,
-      [&] { apps::transform_on_device(cloud.view(), pose, moved.data(), options); },
+      "transform", "surface", points, [&] { apps::transform_on_device(cloud.view(), pose, moved.data(), options); },
       [&](double& cpu_ms) {
         const Clock::time_point start = Clock::now();
         const PointSet expected = apps::transform(cloud.here_view(), pose);

@@ -272,6 +272,22 @@ def gpu_register():
     return "\n".join([*lines, "", note]) + "\n" + gpu_line(report)
 
 
+def gpu_clouds():
+    report = gpu_report("clouds_gpu")
+    if report is None:
+        return "Not measured yet.\n"
+    lines = ["| job | cloud | points | all, ms (least to most) | CPU, ms |", "|" + "---|" * 5]
+    for row in report["rows"]:
+        lines.append(
+            f"| {row['job']} | {row['cloud']} | {row['points']:,} | {fine_milliseconds(row['ms'])} "
+            f"({fine_milliseconds(row['least_ms'])} to {fine_milliseconds(row['most_ms'])}) | {milliseconds(row['cpu_ms'])} |"
+        )
+    machine = report["machine"]
+    note = (f"f32 in 3-D, medians of ten calls, indexes included. Surface: a wavy sheet; uniform: anywhere in a cube; rows in any order. Voxels have a side of 1/400 of the cloud's. "
+            f"The CPU: {machine['cpu']}, {machine['cores']} cores, once.")
+    return "\n".join([*lines, "", note]) + "\n" + gpu_line(report)
+
+
 def gpu_tree():
     report = gpu_report("tree_gpu")
     if report is None:

@@ -62,6 +62,7 @@ TABLES = {
     "gpu_classify": gpu_tables.gpu_classify,
     "gpu_cliff_options": gpu_tables.gpu_cliff_options,
     "gpu_cliff_shapes": gpu_tables.gpu_cliff_shapes,
+    "gpu_clouds": gpu_tables.gpu_clouds,
     "gpu_cover_build": gpu_tables.gpu_cover_build,
     "gpu_cover_search": gpu_tables.gpu_cover_search,
     "gpu_dedupe": gpu_tables.gpu_dedupe,

@@ -77,8 +77,9 @@ void check_flags(const RegisterFlags& flags) {
 void write_moved(const RegisterFlags& flags, const KeptColumns& columns, const apps::Pose& pose,
                  TerminalProgress& progress) {
   const RegistrationFlags& registration = flags.registration;
-  const apps::TransformOptions options{registration.options.skip_nonfinite, registration.options.threads,
-                                       progress.callback()};
+  const apps::TransformOptions options{.skip_nonfinite = registration.options.skip_nonfinite,
+                                       .threads = registration.options.threads,
+                                       .progress = progress.callback()};
   const PointSet moved = apps::transform(columns.file().view(), pose, options);
   NewColumns fresh{&moved};
   std::vector<std::string> turned;

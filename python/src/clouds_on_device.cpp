@@ -82,8 +82,8 @@ nb::tuple downsample(const DeviceRows& points, Address sample_at, Address rows_a
   options.distance = nb::cast<std::optional<double>>(given["distance"]);
   const apps::SampledOnDevice found = watch.run([&] {
     return apps::downsample_on_device(
-        points.view,
-        {values_at(sample_at, points), numbers_at(rows_at), numbers_at(counts_at), numbers_at(map_at)}, options);
+        points.view, {values_at(sample_at, points), numbers_at(rows_at), numbers_at(counts_at), numbers_at(map_at)},
+        options);
   });
   return nb::make_tuple(found.points, found.skipped);
 }
@@ -114,9 +114,8 @@ nb::tuple cloud_distance(const DeviceRows& first, const DeviceRows& second, cons
   const auto arrays_from = [&](std::size_t i) {
     return apps::NearestArrays{reinterpret_cast<double*>(arrays[i]), numbers_at(arrays[i + 1])};
   };
-  const apps::CloudDistance found = watch.run([&] {
-    return apps::cloud_distance_on_device(first.view, second.view, arrays_from(0), arrays_from(2), options);
-  });
+  const apps::CloudDistance found = watch.run(
+      [&] { return apps::cloud_distance_on_device(first.view, second.view, arrays_from(0), arrays_from(2), options); });
   nb::object backward = nb::none();
   if (found.backward) backward = figures_of(*found.backward);
   return nb::make_tuple(figures_of(found.forward), backward, found.chamfer, found.chamfer_squared, found.hausdorff);

@@ -46,7 +46,8 @@ nb::tuple downsample(const nb::object& points, std::optional<double> voxel, cons
 
 void bind_downsample(nb::module_& module) {
   module.def("downsample", &downsample, "points"_a, nb::kw_only(), "voxel"_a.none(), "keep"_a, "farthest"_a.none(),
-             "start"_a, "distance"_a.none(), "want_map"_a, "skip_nonfinite"_a, "device"_a, "threads"_a, "progress"_a.none());
+             "start"_a, "distance"_a.none(), "want_map"_a, "skip_nonfinite"_a, "device"_a, "threads"_a,
+             "progress"_a.none());
 }
 
 }  // namespace kith::python

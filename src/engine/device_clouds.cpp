@@ -63,7 +63,8 @@ void* values_of(const CloudValues& values, PointView points, std::string_view na
 /// Results of the host, put where the caller's arrays are.
 class HandOver {
  public:
-  HandOver(PointView points, Device device, void* stream) : is_there_(is_on_gpu(points)), device_(device), stream_(stream) {
+  HandOver(PointView points, Device device, void* stream)
+      : is_there_(is_on_gpu(points)), device_(device), stream_(stream) {
     engine::cuda_backend()->wait_for(device, stream);
   }
   template <typename V>
@@ -120,8 +121,7 @@ std::uint64_t normals_on_device(PointView points, CloudValues normals, CloudValu
   const Device device = gpu_of(points, options.device);
   if (points.empty()) return 0;
   if (core::fits_planes_on_gpu(options)) {
-    const std::optional<std::uint64_t> without =
-        engine::cuda_backend()->normals({points, to, bends, options, device});
+    const std::optional<std::uint64_t> without = engine::cuda_backend()->normals({points, to, bends, options, device});
     if (without) return *without;
   }
   const HandOver hand_over(points, device, options.stream);
@@ -150,8 +150,8 @@ SampledOnDevice downsample_on_device(PointView points, const SampleArrays& sampl
   const Device device = gpu_of(points, options.device);
   if (points.empty()) return {};
   if (options.voxel && (points.dims() == 2 || points.dims() == 3)) {
-    const std::optional<SampledOnDevice> found = engine::cuda_backend()->sample_voxels(
-        {points, to, sample.rows, sample.counts, sample.map, options, device});
+    const std::optional<SampledOnDevice> found =
+        engine::cuda_backend()->sample_voxels({points, to, sample.rows, sample.counts, sample.map, options, device});
     if (found) return *found;
   }
   const HandOver hand_over(points, device, options.stream);

@@ -32,7 +32,7 @@ struct MotionRequest {
 struct VoxelRequest {
   PointView points;
   void* sample = nullptr;
-  std::uint32_t* rows = nullptr;    ///< may be null, as the following
+  std::uint32_t* rows = nullptr;  ///< may be null, as the following
   std::uint32_t* counts = nullptr;
   std::uint32_t* map = nullptr;
   apps::DeviceDownsampleOptions options = {};

@@ -31,9 +31,9 @@ struct DeviceNormalsOptions : NormalsOptions {
   void* stream = nullptr;
 };
 
-/// `normals` gets rows x dims values, `curvature` one per row; it may be null. Returns how many normals are 0. Neighbours
-/// within a radius and the direction `consistent` go through the host. Of GPU memory it takes an index, 16 bytes per
-/// point (32 if they are double), and 8 (12) per neighbour, for at most 256 million neighbours at a time.
+/// `normals` gets rows x dims values, `curvature` one per row; it may be null. Returns how many normals are 0.
+/// Neighbours within a radius and the direction `consistent` go through the host. Of GPU memory it takes an index, 16
+/// bytes per point (32 if they are double), and 8 (12) per neighbour, for at most 256 million neighbours at a time.
 KITH_EXPORT std::uint64_t normals_on_device(PointView points, CloudValues normals, CloudValues curvature = {},
                                             const DeviceNormalsOptions& options = {});
 
@@ -68,7 +68,7 @@ struct SampledOnDevice {
 };
 
 /// Voxels of points in 2 or 3 dims that are fewer than 2^64 in all; others, and samples by distance or of farthest
-/// points, go through the host. Of GPU memory it takes 28 bytes per point, 36 for more than 2^32 voxels.
+/// points, go through the host. Of GPU memory it takes 24 bytes per point, 32 for more than 2^32 voxels.
 KITH_EXPORT SampledOnDevice downsample_on_device(PointView points, const SampleArrays& sample,
                                                  const DeviceDownsampleOptions& options);
 
@@ -83,7 +83,7 @@ struct NearestArrays {
 };
 
 /// The figures; `distances` and `nearest` of the result are empty. `backward` counts if the options are symmetric. Of
-/// GPU memory it takes an index and, per point, the coordinates once more and 16 bytes (24 if they are double).
+/// GPU memory it takes an index and 8 bytes per point (12 if they are double), 16 (24) more for percentiles.
 KITH_EXPORT CloudDistance cloud_distance_on_device(PointView first, PointView second, const NearestArrays& forward = {},
                                                    const NearestArrays& backward = {},
                                                    const DeviceCloudDistanceOptions& options = {});
@@ -110,8 +110,8 @@ struct OutliersOnDevice {
   std::uint64_t skipped = 0;
 };
 
-/// Of GPU memory it takes an index, 12 bytes per point and 8 (12) per neighbour, for at most 256 million neighbours at a
-/// time.
+/// Of GPU memory it takes an index, 12 bytes per point and 8 (12) per neighbour, for at most 256 million neighbours at
+/// a time.
 KITH_EXPORT OutliersOnDevice outliers_on_device(PointView points, const OutlierArrays& found,
                                                 const DeviceOutlierOptions& options);
 

@@ -97,7 +97,8 @@ void flag_by_distance(PointView points, const OutlierOptions& options, Outliers&
   })[0];
   result.deviation = means.size() > 1 ? std::sqrt(squares / (count - 1)) : 0;
   result.threshold = result.mean + options.ratio * result.deviation;
-  if (!std::isfinite(result.deviation) || !std::isfinite(result.threshold)) core::throw_distance_overflow(points.dtype());
+  if (!std::isfinite(result.deviation) || !std::isfinite(result.threshold))
+    core::throw_distance_overflow(points.dtype());
   for (std::uint64_t i = 0; i < means.size(); ++i) result.flags[i] = means[i] <= result.threshold ? 0 : 1;
 }
 
@@ -119,12 +120,12 @@ bool flag_on_gpu(PointView points, const OutlierOptions& options, Outliers& resu
     there.device = device;
     result.mean_distances.resize(options.neighbors ? points.rows() : 0);
     result.counts.resize(options.radius ? points.rows() : 0);
-    const OutliersOnDevice found = outliers_on_device(
-        points,
-        {.flags = result.flags.data(),
-         .mean_distances = options.neighbors ? result.mean_distances.data() : nullptr,
-         .counts = options.radius ? result.counts.data() : nullptr},
-        there);
+    const OutliersOnDevice found =
+        outliers_on_device(points,
+                           {.flags = result.flags.data(),
+                            .mean_distances = options.neighbors ? result.mean_distances.data() : nullptr,
+                            .counts = options.radius ? result.counts.data() : nullptr},
+                           there);
     result.mean = found.mean;
     result.deviation = found.deviation;
     result.threshold = found.threshold;

@@ -17,7 +17,8 @@ inline constexpr std::uint32_t kFigureThreads = 256;
 template <typename Work>
 __device__ __forceinline__ void for_each_figure(std::uint64_t count, Work&& work) {
   const std::uint64_t step = std::uint64_t{blocks_in_grid()} * kFigureThreads;
-  for (std::uint64_t i = std::uint64_t{block_number()} * kFigureThreads + thread_number(); i < count; i += step) work(i);
+  for (std::uint64_t i = std::uint64_t{block_number()} * kFigureThreads + thread_number(); i < count; i += step)
+    work(i);
 }
 
 /// `bad` becomes 1 if a coordinate is not finite.
@@ -111,8 +112,7 @@ struct SpreadTerms {
 /// Flags by mean distance, or by count, and the reverse of them in `kept`.
 __global__ void __launch_bounds__(kFigureThreads) flag_outliers(const __grid_constant__ FlagTask task) {
   for_each_figure(task.count, [&](std::uint64_t i) {
-    const bool is_kept =
-        task.means != nullptr ? task.means[i] <= task.threshold : task.counts[i] >= task.min_neighbors;
+    const bool is_kept = task.means != nullptr ? task.means[i] <= task.threshold : task.counts[i] >= task.min_neighbors;
     task.flags[i] = is_kept ? 0 : 1;
     task.kept[i] = is_kept ? 1 : 0;
   });

@@ -1,4 +1,5 @@
-// Figures of distances on a GPU: what the kernels get. Plain data, for host and device; all arrays are in device memory.
+// Figures of distances on a GPU: what the kernels get. Plain data, for host and device; all arrays are in device
+// memory.
 #pragma once
 
 #include "cuda/kd_tree/build/build_types.hpp"
@@ -25,9 +26,9 @@ struct NearestTask {
   const T* distances = nullptr;
   std::uint64_t count = 0;
   std::uint32_t points = 0;
-  double* wide = nullptr;                   ///< may be null, as those that follow
-  std::uint32_t* nearest = nullptr;         ///< 2^32 - 1 if there is none
-  KeyedPairs<OrderedKey<T>> ranked = {};    ///< to be sorted for percentiles; those without a neighbour come last
+  double* wide = nullptr;                 ///< may be null, as those that follow
+  std::uint32_t* nearest = nullptr;       ///< 2^32 - 1 if there is none
+  KeyedPairs<OrderedKey<T>> ranked = {};  ///< to be sorted for percentiles; those without a neighbour come last
   NearestFacts* facts = nullptr;
 };
 

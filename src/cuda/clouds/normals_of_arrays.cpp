@@ -34,8 +34,8 @@ class NormalsOfArrays {
     try {
       const PointSource<T> source{
           .values = rows_.data(), .row_stride = rows_.row_stride(), .dim_stride = 1, .indices = nullptr};
-      tree_ = build_device_tree(source, rows_.rows(), rows_.dims(), engine::leaf_size_of(0, rows_.dims()), false,
-                                stream_);
+      tree_ =
+          build_device_tree(source, rows_.rows(), rows_.dims(), engine::leaf_size_of(0, rows_.dims()), false, stream_);
     } catch (const NonFinite&) {
       return std::nullopt;
     }

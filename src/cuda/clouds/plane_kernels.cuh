@@ -34,7 +34,8 @@ struct alignas(16) FourNumbers {
   std::uint32_t numbers[4];
 };
 
-/// The sums of the points of a list, in its order. `kFours`: its length is a multiple of 4, and it lies at such a place.
+/// The sums of the points of a list, in its order. `kFours`: its length is a multiple of 4, and it lies at such a
+/// place.
 template <bool kFours, typename Point, typename Sums>
 __device__ __forceinline__ void add_neighbors(const Point* points, const std::uint32_t* list, std::uint32_t k,
                                               const Point& own, Sums& around) {

@@ -37,8 +37,9 @@ void fit_planes_of_tree(const PlaneTask<T>& task, const Stream& stream) {
   task.tree.dims == 2 ? fit<T, 2>(task, stream) : fit<T, 3>(task, stream);
 }
 
-#define KITH_INSTANTIATE(T)                                                                                    \
-  template void pad_points_on_device(const T*, std::uint64_t, std::uint64_t, std::uint32_t, std::byte*, const Stream&); \
+#define KITH_INSTANTIATE(T)                                                                             \
+  template void pad_points_on_device(const T*, std::uint64_t, std::uint64_t, std::uint32_t, std::byte*, \
+                                     const Stream&);                                                    \
   template void fit_planes_of_tree(const PlaneTask<T>&, const Stream&);
 KITH_INSTANTIATE(float)
 KITH_INSTANTIATE(double)

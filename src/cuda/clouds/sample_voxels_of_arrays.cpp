@@ -16,8 +16,7 @@ std::optional<apps::SampledOnDevice> sample_all(const engine::VoxelRequest& requ
   const auto written = [&]<typename V>(V* caller, std::uint64_t size, const char* name) {
     return WrittenArray<V>(caller, size, request.points, request.device, name, stream);
   };
-  WrittenArray<T> sample =
-      written(static_cast<T*>(request.sample), rows.rows() * rows.dims(), "points of the sample");
+  WrittenArray<T> sample = written(static_cast<T*>(request.sample), rows.rows() * rows.dims(), "points of the sample");
   WrittenArray<std::uint32_t> kept = written(request.rows, rows.rows(), "rows");
   WrittenArray<std::uint32_t> counts = written(request.counts, rows.rows(), "counts");
   WrittenArray<std::uint32_t> map = written(request.map, rows.rows(), "map");

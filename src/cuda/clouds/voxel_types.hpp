@@ -28,7 +28,7 @@ struct VoxelTask {
   double size = 0;
   CellBits cells[3] = {};
   apps::VoxelKeep keep = apps::VoxelKeep::mean;
-  T* sample = nullptr;  ///< side by side, an entry per voxel, as those that follow
+  T* sample = nullptr;                 ///< side by side, an entry per voxel, as those that follow
   std::uint32_t* kept_rows = nullptr;  ///< may be null, as those that follow
   std::uint32_t* counts = nullptr;
   std::uint32_t* map = nullptr;  ///< per point

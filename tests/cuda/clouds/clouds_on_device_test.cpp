@@ -147,13 +147,14 @@ void expect_distance(const PointSet& first, const PointSet& second, apps::CloudD
   options.device = Device::cpu();
   const apps::CloudDistance expected = apps::cloud_distance(first.view(), second.view(), options);
   const RowsOnDevice<T> a(first.view(), first.dims() + gap), b(second.view(), second.dims());
-  const DeviceArray<double> forward(std::vector<double>(first.rows(), 7)), backward(std::vector<double>(second.rows(), 7));
+  const DeviceArray<double> forward(std::vector<double>(first.rows(), 7)),
+      backward(std::vector<double>(second.rows(), 7));
   const DeviceArray<std::uint32_t> nearest(std::vector<std::uint32_t>(first.rows(), 7));
   const OwnStream stream;
   apps::DeviceCloudDistanceOptions on_gpu{options};
   on_gpu.stream = gap % 2 == 0 ? stream.get() : nullptr;
-  const apps::CloudDistance found = apps::cloud_distance_on_device(
-      a.view(), b.view(), {forward.data(), nearest.data()}, {backward.data(), nullptr}, on_gpu);
+  const apps::CloudDistance found = apps::cloud_distance_on_device(a.view(), b.view(), {forward.data(), nearest.data()},
+                                                                   {backward.data(), nullptr}, on_gpu);
   expect_figures(found.forward, expected.forward);
   ASSERT_TRUE(same_bytes(forward.values(), std::span<const double>(expected.forward.distances)));
   ASSERT_EQ(nearest.values(), expected.forward.nearest);
@@ -181,7 +182,8 @@ void expect_outliers(const PointSet& points, apps::OutlierOptions options, std::
   const std::uint64_t rows = points.rows();
   const RowsOnDevice<T> there(points.view(), points.dims() + gap);
   const DeviceArray<std::uint8_t> flags(std::vector<std::uint8_t>(rows, 7));
-  const DeviceArray<std::uint32_t> kept(std::vector<std::uint32_t>(rows, 7)), counts(std::vector<std::uint32_t>(rows, 7));
+  const DeviceArray<std::uint32_t> kept(std::vector<std::uint32_t>(rows, 7)),
+      counts(std::vector<std::uint32_t>(rows, 7));
   const DeviceArray<double> means(std::vector<double>(rows, 7));
   const OwnStream stream;
   apps::DeviceOutlierOptions on_gpu{options};
@@ -353,9 +355,11 @@ TEST(CloudsOnDeviceErrors, SmallMistakesAreNamed) {
   const DeviceArray<std::uint8_t> flags(std::vector<std::uint8_t>(100, 7));
   std::vector<float> here(300);
   const auto said = [](const auto& call) { return thrown_message<UsageError>(call); };
-  EXPECT_PRED2(holds, said([&] { apps::normals_on_device(there.view(), here.data()); }), "normals: the array is not in");
+  EXPECT_PRED2(holds, said([&] { apps::normals_on_device(there.view(), here.data()); }),
+               "normals: the array is not in");
   EXPECT_PRED2(holds, said([&] { apps::normals_on_device(there.view(), wide.data()); }), "an array of f64 for points");
-  EXPECT_PRED2(holds, said([&] { apps::transform_on_device(there.view(), {}, here.data()); }), "moved: the array is not");
+  EXPECT_PRED2(holds, said([&] { apps::transform_on_device(there.view(), {}, here.data()); }),
+               "moved: the array is not");
   EXPECT_PRED2(holds, said([&] { apps::normals_on_device(cloud.view(), to.data(), {}, {{.device = Device::cpu()}}); }),
                "name the GPU");
   const auto bad = [](const auto& call) { return thrown_message<BadData>(call); };
