@@ -13,7 +13,7 @@ NB_MODULE(_kith, module) {
   kith::python::bind_device_search(module);
   kith::python::bind_classify(module);
   kith::python::bind_clouds_on_device(module);
-  bind_dedupe(module);
+  kith::python::bind_dedupe(module);
   kith::python::bind_transform(module);
   kith::python::bind_downsample(module);
   kith::python::bind_outliers(module);
