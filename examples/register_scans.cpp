@@ -9,7 +9,8 @@ int main() {
   const kith::PointSet map = kith::apps::generate({.shape = kith::apps::Shape::lidar, .points = 20000}).points;
   const kith::apps::RegistrationTarget target(map.view());
 
-  kith::apps::RegistrationOptions options;
+  // Nothing is known of the first pose: it is found by features. The others begin where the last one was.
+  kith::apps::RegistrationOptions options{.initial = kith::apps::InitialPose::global};
   bool is_right = true;
   for (int scan = 1; scan <= 4; ++scan) {
     // The scanner has moved: it sees the map turned and shifted. The pose leads back.
