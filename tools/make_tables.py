@@ -52,6 +52,7 @@ TABLES = {
     "classify_cpu": cpu_tables.classify_cpu,
     "cover_tree_cpu": cpu_tables.cover_tree_cpu,
     "cover_tree_ratios": cpu_tables.cover_tree_ratios,
+    "global_start": cpu_tables.global_start,
     "gpu_bits": gpu_tables.gpu_bits,
     "gpu_brute": gpu_tables.gpu_brute,
     "gpu_brute_or_tree": gpu_tables.gpu_brute_or_tree,
