@@ -1,6 +1,7 @@
 // Many pairs registered in one call: what register_clouds finds for each.
 #include <kith/apps/registration.hpp>
 #include <kith/error.hpp>
+#include <kith/memory_limit.hpp>
 #include <kith/point_set.hpp>
 
 #include <gtest/gtest.h>
@@ -53,6 +54,43 @@ TEST(RegisterPairs, FindWhatSingleCallsFind) {
   }
   expect_like_single_calls({pairs[2]}, {{.device = Device::cpu()}});
   EXPECT_TRUE(apps::register_pairs({}, {}).empty());
+}
+
+TEST(RegisterPairs, ShareTargetsAndHaveCloudsOfAllSizes) {
+  const PointSet small = wavy(400, 1, 0), large = wavy(40000, 2, 0), scan = wavy(300, 3, 0.01f);
+  const PointSet long_scan = wavy(35000, 4, 0.01f), nothing(DType::f32, 0, 3);
+  std::vector<apps::CloudPair> pairs = {{scan.view(), small.view(), {}},      {scan.view(), large.view(), {}},
+                                        {long_scan.view(), large.view(), {}}, {long_scan.view(), small.view(), {}},
+                                        {small.view(), large.view(), {}},     {scan.view(), large.view(), {}},
+                                        {scan.view(), nothing.view(), {}},    {nothing.view(), small.view(), {}},
+                                        {small.view(), nothing.view(), {}},   {small.view(), scan.view(), {}}};
+  pairs[4].initial_pose.emplace();
+  pairs[4].initial_pose->matrix[7] = 0.01;
+  for (const int threads : {1, 4}) {
+    expect_like_single_calls(pairs, {{.want_pairs = true, .device = Device::cpu(), .threads = threads}});
+  }
+  const MemoryLimit limit(std::uint64_t{1} << 30);
+  expect_like_single_calls(pairs, {{.device = Device::cpu()}});
+}
+
+TEST(RegisterPairs, ObeyLimitsOfMemoryOnEveryThread) {
+  const PointSet target = wavy(3000, 1, 0), source = wavy(3000, 2, 0.01f);
+  const std::vector<apps::CloudPair> pairs(5, {source.view(), target.view(), {}});
+  const MemoryLimit limit(1000);
+  EXPECT_THROW(apps::register_pairs(pairs, {{.device = Device::cpu(), .threads = 3}}), OutOfMemory);
+}
+
+TEST(RegisterPairs, NameThePairWhoseStartIsNoPose) {
+  const PointSet cloud = wavy(100, 1, 0);
+  std::vector<apps::CloudPair> pairs(3, {cloud.view(), cloud.view(), {}});
+  pairs[2].initial_pose.emplace();
+  pairs[2].initial_pose->matrix[0] = std::numeric_limits<double>::quiet_NaN();
+  try {
+    apps::register_pairs(pairs, {{.device = Device::cpu()}});
+    FAIL() << "no error";
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()).find("pair 2 "), 0u) << error.what();
+  }
 }
 
 TEST(RegisterPairs, AreTakenFromArraysThatLieOneAfterTheOther) {

@@ -219,7 +219,8 @@ struct CloudPair {
 KITH_EXPORT std::vector<CloudPair> pairs_of(PointView sources, std::span<const std::uint64_t> source_offsets,
                                             PointView targets, std::span<const std::uint64_t> target_offsets);
 
-/// What `register_clouds` returns for each pair, byte by byte. On the CPU threads take whole pairs. On a GPU (of the
+/// What `register_clouds` returns for each pair, byte by byte. On the CPU threads take whole pairs, unless a cloud has
+/// more than 32768 points or a MemoryLimit is set; a target of several pairs is prepared once. On a GPU (of the
 /// clouds, or that the options name) all pairs of up to 4096 points a cloud run at once, a block each: 2 or 3 dims, no
 /// `keep`, `reciprocal` and voxels, at most 32 neighbours. Others, and those with NaN, are registered one by one.
 ///

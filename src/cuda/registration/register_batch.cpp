@@ -7,9 +7,9 @@
 #include "cuda/registration/pairs.hpp"
 #include "cuda/runtime/check.hpp"
 #include "cuda/runtime/device_buffer.hpp"
-#include "cuda/runtime/device_facts.hpp"
 #include "cuda/runtime/device_points.hpp"
 #include "cuda/runtime/device_scope.hpp"
+#include "cuda/runtime/shared_limit.hpp"
 #include "cuda/runtime/staging.hpp"
 #include "runtime/parallel.hpp"
 
@@ -26,8 +26,13 @@ namespace {
 
 static_assert(engine::kMostPairPoints == kMostSmallPoints && engine::kMostPairNeighbors == kMostSmallNeighbors);
 
-/// Pairs at a time: enough to fill a GPU many times over, in at most about a GB.
-constexpr std::size_t kPairsAtATime = 4096;
+/// Pairs at a time: enough to fill a GPU many times over, in at most about a GB. A record is kept for every iteration
+/// that a pair may take, so that fewer pairs go together if these are many.
+std::size_t pairs_at_a_time(const apps::RegistrationOptions& options) {
+  constexpr std::uint64_t kMostPairs = 4096, kMostRecordBytes = std::uint64_t{1} << 29;
+  const std::uint64_t bytes_each = (std::uint64_t{options.max_iterations} + 1) * sizeof(core::StepRecord);
+  return std::clamp<std::uint64_t>(kMostRecordBytes / bytes_each, 1, kMostPairs);
+}
 
 template <typename T>
 class BatchRegistrar {
@@ -99,9 +104,7 @@ class BatchRegistrar {
   }
 
   bool fits_device() const {
-    const auto limit =
-        static_cast<std::uint32_t>(attribute_of(stream_.device(), cudaDevAttrMaxSharedMemoryPerBlockOptin));
-    return shared_bytes_of_pairs<T>(dims_, most_points_, most_targets_) <= limit;
+    return shared_bytes_of_pairs<T>(dims_, most_points_, most_targets_) <= shared_limit_of(stream_.device());
   }
 
   template <typename V>
@@ -115,6 +118,13 @@ class BatchRegistrar {
     std::vector<V> values(there.size());
     copy_to_host(values.data(), there.data(), there.bytes(), stream_, copying());
     return values;
+  }
+  /// What kernels leave unwritten, of facts without a value and behind the last record, is copied to the host, too.
+  template <typename V>
+  DeviceBuffer<V> zeros(std::uint64_t count) {
+    DeviceBuffer<V> there(count, stream_);
+    check(cudaMemsetAsync(there.data(), 0, there.bytes(), stream_.get()), "writing zeros");
+    return there;
   }
   CopyOptions copying() const { return {.threads = options_.threads, .progress = &options_.progress}; }
 
@@ -147,7 +157,7 @@ class BatchRegistrar {
                   .normals = cloud.has_normals ? normals_.data() + cloud.normals_at : nullptr};
     }
     const DeviceBuffer<CloudTask<T>> tasks_there = sent(tasks);
-    DeviceBuffer<CloudFacts<T>> facts(tasks.size(), stream_);
+    DeviceBuffer<CloudFacts<T>> facts = zeros<CloudFacts<T>>(tasks.size());
     prepare_clouds_on_device(tasks_there.data(), static_cast<std::uint32_t>(tasks.size()), dims_,
                              std::max(most_points_, most_targets_),
                              error_ == core::PairError::point ? 0 : options_.neighbors, facts.data(), stream_);
@@ -207,9 +217,9 @@ class BatchRegistrar {
     for (const Plan& plan : plans_) points += clouds_[plan.clouds.source].points.rows();
     DeviceBuffer<std::byte> known(points * known_bytes, stream_);
     DeviceBuffer<std::uint32_t> matches(options_.want_pairs ? points : 0, stream_);
-    DeviceBuffer<PairResult> results(plans_.size(), stream_);
+    DeviceBuffer<PairResult> results = zeros<PairResult>(plans_.size());
     const std::uint64_t records_each = std::uint64_t{options_.max_iterations} + 1;
-    DeviceBuffer<core::StepRecord> records(plans_.size() * records_each, stream_);
+    DeviceBuffer<core::StepRecord> records = zeros<core::StepRecord>(plans_.size() * records_each);
     std::vector<PairTask<T>> tasks(plans_.size());
     std::uint64_t at = 0;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -321,8 +331,9 @@ std::vector<std::optional<apps::Registration>> register_batch(const engine::Pair
   const Stream stream = stream_of(request);
   core::visit_dtype(request.pairs.front().target.dtype(), [&](auto type) {
     BatchRegistrar<decltype(type)> registrar(request, stream);
-    for (std::size_t first = 0; first < results.size(); first += kPairsAtATime) {
-      registrar.run(first, std::min(results.size(), first + kPairsAtATime), results);
+    const std::size_t together = pairs_at_a_time(request.options);
+    for (std::size_t first = 0; first < results.size(); first += together) {
+      registrar.run(first, std::min(results.size(), first + together), results);
     }
   });
   return results;

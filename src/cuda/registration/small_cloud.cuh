@@ -69,6 +69,11 @@ __device__ void fill_tree(const SmallTree<T, kDims>& tree, const T* rows, std::u
           is_point ? rows[number * row_stride + d] : std::numeric_limits<T>::quiet_NaN();
     }
   }
+  if (thread_number() < kDims) {  // no node, but copied with the others
+    for (std::uint32_t side = 0; side < 2; ++side) {
+      tree.boxes[0].lower[side][thread_number()] = tree.boxes[0].upper[side][thread_number()] = 0;
+    }
+  }
   sync_block();
   for (std::uint32_t level = shape.slots; level > 1; level /= 2) {
     for (std::uint32_t i = thread_number(); i < level; i += threads_per_block()) {
@@ -143,6 +148,7 @@ struct NearestAndNext {
 };
 
 /// The walk of one thread. Which siblings are still to visit is a bit per level, and their bounds are computed again.
+/// `best.next` is finite, so that slots behind the last leaf, which are infinitely far, are not visited.
 template <typename T, std::uint32_t kDims>
 __device__ void find_nearest_and_next(const SmallTree<T, kDims>& tree, const T (&query)[kDims],
                                       NearestAndNext<T>& best) {
@@ -254,8 +260,8 @@ __device__ void find_lists(const SmallTree<T, kDims>& tree, const T (&query)[kDi
       node = 2 * node + (goes_left ? 0 : 1);
       trail = 2 * trail + ((goes_left ? right : left) != 0 ? 1 : 0);
     }
-    if (goes_on) {
-      const std::uint32_t leaf = node - slots;
+    const std::uint32_t leaf = node - slots;
+    if (goes_on && leaf < tree.shape.leaves) {  // slots behind the last leaf are as far as the limit of an open list
 #pragma unroll 2
       for (std::uint32_t i = 0; i < kSmallLeaf; ++i) {
         const T reduced = reduced_to_point<T, kDims>(query, tree.leaves[leaf], i);

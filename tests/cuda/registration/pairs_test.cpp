@@ -110,6 +110,27 @@ TEST(EmulatedPairs, CloudsArePreparedWithTheBytesOfTheCpu) {
   }
 }
 
+/// The last point is alone in its leaf and far from the others; behind its leaf the tree has slots without any.
+template <typename T>
+PointSet cloud_with_a_far_point(std::uint64_t rows, std::uint64_t seed) {
+  PointSet points = small_cloud<T>(rows, 3, seed, 0);
+  for (std::uint64_t i = 0; i < rows * 3; ++i) points.values<T>()[i] = points.values<T>()[i] / T(10) - T(1);
+  for (std::uint64_t d = 0; d < 3; ++d) points.values<T>()[(rows - 1) * 3 + d] = T(0.001);
+  return points;
+}
+
+TEST(EmulatedPairs, ListsThatAreNotFullVisitNoLeafBehindTheLast) {
+  for (const std::uint64_t rows : {9u, 17u, 33u, 65u, 129u, 257u}) {
+    SCOPED_TRACE(testing::Message() << rows << " points");
+    const PointSet points = cloud_with_a_far_point<float>(rows, rows);
+    const PreparedCloud<float, 3> found = prepared<float, 3, 16>(points, 16);
+    const Index index = Index::build(points.view(), {.device = Device::cpu(), .threads = 1});
+    const PointSet normals = planes_of<float>(index, points, 16);
+    EXPECT_EQ(std::memcmp(found.normals.data(), normals.values<float>().data(), found.normals.size() * sizeof(float)),
+              0);
+  }
+}
+
 TEST(EmulatedPairs, CloudsThatAreNotFiniteAreFound) {
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
     PointSet points = small_cloud<float>(300, 3, 4, 0);

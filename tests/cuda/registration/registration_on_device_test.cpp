@@ -12,6 +12,7 @@
 #include <deque>
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace kith::test {
@@ -162,13 +163,15 @@ void expect_pairs_like_cpu(const std::vector<PointSet>& sources, const std::vect
 }
 
 TYPED_TEST(SmallRegistrationOnDevice, PairsHaveTheBytesOfTheCpu) {
+  // Some pairs that no block holds are among them.
   for (std::uint64_t seed = 0; seed < rounds(24); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937_64 random(seed);
     const auto dims = static_cast<std::uint32_t>(2 + random() % 2);
     std::vector<PointSet> sources, targets;
     for (int i = 0; i < 7; ++i) {
-      const std::uint64_t most = i == 3 ? 6000 : i == 4 ? 4096 : i % 2 == 0 ? 40 : 900;  // some that no block holds
+      const bool is_thorough = rounds(2) == 2;  // else a tool makes each access slow
+      const std::uint64_t most = !is_thorough ? 100 : i == 3 ? 6000 : i == 4 ? 4096 : i % 2 == 0 ? 40 : 900;
       targets.push_back(made_up_cloud<TypeParam>(i == 4 ? most : 1 + random() % most, dims, random()));
       sources.push_back(moved_cloud<TypeParam>(targets.back(), random(), 0.003));
     }
@@ -189,6 +192,52 @@ TYPED_TEST(SmallRegistrationOnDevice, PairsHaveTheBytesOfTheCpu) {
     expect_pairs_like_cpu<TypeParam>(sources, targets, options);
     if (this->HasFailure()) return;
   }
+}
+
+/// Every kernel of many pairs on clouds of which a sanitizer watches every access.
+TYPED_TEST(SmallRegistrationOnDevice, FewTinyPairsRunEveryKernel) {
+  for (const std::uint32_t dims : {2u, 3u}) {
+    for (const std::uint32_t neighbors : {12u, 20u}) {
+      for (const bool scale : {false, true}) {
+        SCOPED_TRACE(testing::Message() << dims << " dims, " << neighbors << " neighbours, scale " << scale);
+        std::vector<PointSet> sources, targets;
+        for (const std::uint64_t rows : {40u, 65u, 120u}) {
+          targets.push_back(made_up_cloud<TypeParam>(rows, dims, rows));
+          sources.push_back(moved_cloud<TypeParam>(targets.back(), rows + dims, 0.003));
+        }
+        apps::DeviceRegistrationOptions options;
+        options.method = scale             ? apps::RegistrationMethod::point
+                         : neighbors == 12 ? apps::RegistrationMethod::gicp
+                                           : apps::RegistrationMethod::plane;
+        options.scale = scale;
+        options.neighbors = neighbors;
+        options.max_iterations = 4;
+        expect_pairs_like_cpu<TypeParam>(sources, targets, options);
+        if (this->HasFailure()) return;
+      }
+    }
+  }
+}
+
+/// A point alone in the last leaf, whose list of neighbours stays open while slots behind that leaf are looked at.
+TYPED_TEST(SmallRegistrationOnDevice, PairsWithAFarPointHaveTheBytesOfTheCpu) {
+  std::vector<PointSet> sources, targets;
+  for (const std::uint64_t rows : {33u, 65u}) {
+    PointSet cloud = made_up_cloud<TypeParam>(rows, 3, rows);
+    for (TypeParam& value : cloud.template values<TypeParam>()) value = value / 10 - 1;
+    for (int d = 0; d < 3; ++d) cloud.template values<TypeParam>()[(rows - 1) * 3 + d] = TypeParam(0.001);
+    sources.push_back(moved_cloud<TypeParam>(cloud, rows, 0.0003));
+    targets.push_back(std::move(cloud));
+  }
+  expect_pairs_like_cpu<TypeParam>(sources, targets, {{.max_iterations = 5}});
+}
+
+TEST(RegistrationOnDevice, PairsOfManyIterationsGoInSeveralChunks) {
+  if (!has_gpu()) GTEST_SKIP() << "no GPU";
+  std::vector<PointSet> sources, targets;
+  targets.push_back(made_up_cloud<float>(60, 3, 4));
+  for (std::uint64_t i = 0; i < 300; ++i) sources.push_back(moved_cloud<float>(targets.front(), i, 0.003));
+  expect_pairs_like_cpu<float>(sources, targets, {{.max_iterations = 65536}});
 }
 
 TEST(RegistrationOnDevice, HasTheBytesOfTheCpuForLargeClouds) {
