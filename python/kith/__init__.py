@@ -29,6 +29,7 @@ from ._kith import __version__
 from ._lists import NeighborLists, PointLists
 from ._normals import Normals, normals
 from ._outliers import Outliers, outliers
+from ._register_pairs import register_pairs
 from ._registration import (
     GlobalStart,
     Registration,
@@ -81,6 +82,7 @@ __all__ = [
     "read_pose",
     "read_sequences",
     "register",
+    "register_pairs",
     "show_config",
     "transform",
     "use_profile",

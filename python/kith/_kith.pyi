@@ -471,6 +471,16 @@ def register_on_device(
 ) -> dict[str, Any]:
     """kith::apps::register_on_device, for arrays on one GPU."""
 
+def register_pairs(
+    sources: list[Any],  # NumPy arrays or DeviceRows
+    targets: list[Any],
+    starts: Sequence[Sequence[float] | None],  # 16 numbers for each pair that has its own
+    stream: int,
+    progress: _Progress,
+    **options: Any,
+) -> list[dict[str, Any]]:
+    """kith::apps::register_pairs."""
+
 class RegistrationTarget:
     """kith::apps::RegistrationTarget."""
 

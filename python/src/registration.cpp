@@ -140,6 +140,31 @@ nb::dict register_on_device(const DeviceRows& source, const DeviceRows& target, 
   return result_of(watch.run([&] { return apps::register_on_device(source.view, target.view, options); }));
 }
 
+/// Lists of NumPy arrays or DeviceRows; `starts` has 16 numbers or None for each pair.
+nb::list register_pairs(const nb::list& sources, const nb::list& targets, const nb::list& starts, std::uintptr_t stream,
+                        nb::object progress, const nb::kwargs& given) {
+  std::vector<Rows> rows;  // keeps the arrays alive
+  std::vector<apps::CloudPair> pairs;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    apps::CloudPair pair;
+    pair.source = rows.emplace_back(sources[i], "source").view();
+    pair.target = rows.emplace_back(targets[i], "target").view();
+    if (!nb::handle(starts[i]).is_none()) {
+      pair.initial_pose.emplace();
+      pair.initial_pose->matrix = nb::cast<std::array<double, 16>>(starts[i]);
+    }
+    pairs.push_back(pair);
+  }
+  Watch watch(std::move(progress));
+  apps::DeviceRegistrationOptions options{options_of(given, watch)};
+  options.stream = reinterpret_cast<void*>(stream);
+  nb::list results;
+  for (const apps::Registration& found : watch.run([&] { return apps::register_pairs(pairs, options); })) {
+    results.append(result_of(found));
+  }
+  return results;
+}
+
 /// A target of Python's: the library's, made without the GIL.
 class Target {
  public:
@@ -171,6 +196,8 @@ void bind_registration(nb::module_& module) {
              "viewpoint"_a, "skip_nonfinite"_a, "device"_a, "threads"_a, "progress"_a.none());
   module.def("register_clouds", &register_clouds, "source"_a, "target"_a, "progress"_a.none(), "options"_a);
   module.def("register_on_device", &register_on_device, "source"_a, "target"_a, "stream"_a, "progress"_a.none(),
+             "options"_a);
+  module.def("register_pairs", &register_pairs, "sources"_a, "targets"_a, "starts"_a, "stream"_a, "progress"_a.none(),
              "options"_a);
   nb::class_<Target>(module, "RegistrationTarget")
       .def(nb::init<const nb::object&, nb::object, const nb::kwargs&>(), "points"_a, "progress"_a.none(), "options"_a)

@@ -72,6 +72,7 @@ THREADS = {
     "distance": lambda threads: kith.distance(POINTS, POINTS, threads=threads),
     "normals": lambda threads: kith.normals(POINTS, threads=threads),
     "register": lambda threads: kith.register(POINTS, POINTS, threads=threads),
+    "register pairs": lambda threads: kith.register_pairs([POINTS], POINTS, threads=threads),
     "target": lambda threads: kith.RegistrationTarget(POINTS, threads=threads),
     "plan": lambda threads: kith.plan(10, 3, threads=threads),
     "words": lambda threads: kith.CoverTree(WORDS, metric="edit").knn("cat", threads=threads),

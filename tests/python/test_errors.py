@@ -214,6 +214,7 @@ def test_gpu_arrays_without_a_gpu_build(cloud, array):
         lambda: kith.distance(cloud, array),
         lambda: kith.normals(array),
         lambda: kith.register(cloud, array),
+        lambda: kith.register_pairs([cloud], [array]),
         lambda: kith.RegistrationTarget(array),
     ]
     for call in calls:

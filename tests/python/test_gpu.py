@@ -118,6 +118,25 @@ def test_registrations_equal_the_cpu(library, points, method):
         assert found.iterations == wanted.iterations and found.reason == wanted.reason
 
 
+@pytest.mark.parametrize("method", ["point", "plane", "gicp"])
+def test_pairs_equal_the_cpu(library, points, method):
+    offsets = [0, 300, 340, 2000, 8000]  # the last two are more than a block holds
+    rows = points[:8000] + np.asarray(0.002, points.dtype)
+    targets = [points[:700], points[300:1000], points[:3000], points[:7000]]
+    sources = [rows[a:b] for a, b in zip(offsets, offsets[1:], strict=False)]
+    wanted = kith.register_pairs(sources, targets, method=method, device="cpu")
+    there = [library.up(target) for target in targets]
+    for found in (
+        kith.register_pairs([library.up(source) for source in sources], there, method=method),
+        kith.register_pairs(library.up(rows), there, source_offsets=offsets, method=method),
+        kith.register_pairs(sources, targets, method=method, device="cuda"),
+    ):
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(one.transformation, other.transformation)
+            np.testing.assert_array_equal(one.correspondence_set, other.correspondence_set)
+            assert one.iterations == other.iterations and one.reason == other.reason
+
+
 @pytest.mark.parametrize("options", [{}, {"split": "cycle", "middle": "left", "unique": True}])
 @pytest.mark.parametrize("layout", ["nodes", "inorder"])
 def test_exported_trees_equal_the_cpu(library, points, layout, options):

@@ -1,4 +1,4 @@
-"""kith.normals, kith.register and kith.RegistrationTarget."""
+"""kith.normals, kith.register, kith.register_pairs and kith.RegistrationTarget."""
 
 import threading
 
@@ -7,7 +7,7 @@ import pytest
 
 import kith
 from fake_cupy import STREAM, FakeArray, install
-from kith import _kith, _registration
+from kith import _kith, _register_pairs, _registration
 
 
 def pose_of(angle, shift, dims=3):
@@ -254,3 +254,102 @@ def test_arrays_on_a_gpu_stay_there(monkeypatch, surface):
     for mixed in ((FakeArray(source), surface), (FakeArray(source), FakeArray(surface.astype(np.float32)))):
         kith.register(*mixed)  # through the host
     assert seen == [len(source)]
+
+
+def scans_of(surface, count=5):
+    rng = np.random.default_rng(4)
+    starts = rng.integers(0, 3000, count)
+    poses = [pose_of(0.01 * i, [0.002 * i, 0.01, 0]) for i in range(count)]
+    return [kith.transform(surface[a : a + 300], p) for a, p in zip(starts, poses, strict=True)]
+
+
+def assert_same(found, wanted):
+    assert len(found) == len(wanted)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(one.transformation, other.transformation)
+        np.testing.assert_array_equal(one.information, other.information)
+        np.testing.assert_array_equal(one.correspondence_set, other.correspondence_set)
+        assert one.iterations == other.iterations and one.reason == other.reason
+
+
+def test_pairs_are_what_single_calls_give(surface, curve):
+    scans = scans_of(surface)
+    targets = [surface[: 500 + 700 * i] for i in range(len(scans))]
+    pairs = list(zip(scans, targets, strict=True))
+    for options in ({}, {"method": "point", "threads": 3}, {"keep": 0.9, "initial": "centroid"}):
+        assert_same(
+            kith.register_pairs(scans, targets, **options), [kith.register(*p, **options) for p in pairs]
+        )
+    one_for_all = [kith.register(scan, surface) for scan in scans]
+    assert_same(kith.register_pairs(scans, surface), one_for_all)
+    assert_same(kith.register_pairs(scans, [surface] * 5), one_for_all)
+    assert_same(kith.register_pairs(np.stack(scans), surface), one_for_all)
+    narrow = [scan.astype(np.float32) if i % 2 else scan for i, scan in enumerate(scans)]
+    assert_same(kith.register_pairs(narrow, surface), [kith.register(scan, surface) for scan in narrow])
+    flat = kith.register_pairs([curve, curve + 0.01], curve, correspondences=False)
+    assert [found.transformation.shape for found in flat] == [(3, 3)] * 2
+    assert kith.register_pairs([], []) == []
+
+
+def test_pairs_from_offsets(surface):
+    scans = scans_of(surface)[:3] + [surface[:0]]
+    wanted = [kith.register(scan, surface) for scan in scans]
+    rows, offsets = np.concatenate(scans), [0, 300, 600, 900, 900]
+    assert_same(kith.register_pairs(rows, surface, source_offsets=offsets), wanted)
+    assert_same(
+        kith.register_pairs(
+            rows, np.concatenate([surface] * 4), source_offsets=offsets, target_offsets=4000 * np.arange(5)
+        ),
+        wanted,
+    )
+    for bad in ([0, 300, 200], [0, 901], [-1, 3], [], [[0, 1]], [0.0, 300.0]):
+        with pytest.raises(ValueError, match="source_offsets must"):
+            kith.register_pairs(rows, surface, source_offsets=bad)
+
+
+def test_each_pair_may_have_its_own_start(surface):
+    truth = pose_of(2.0, [30, 40, -50])
+    far = kith.transform(surface[:600], truth, inverse=True)
+    found = kith.register_pairs([far, surface[:600]], surface, initial=[truth, None])
+    wanted = [kith.register(far, surface, initial=truth), kith.register(surface[:600], surface)]
+    assert_same(found, wanted)
+    assert_same(kith.register_pairs([far, far], surface, initial=np.stack([truth] * 2)), wanted[:1] * 2)
+    assert_same(kith.register_pairs([far, far], surface, initial=truth.tolist()), wanted[:1] * 2)
+    with pytest.raises(ValueError, match="1 initial poses for 2 pairs"):
+        kith.register_pairs([far, far], surface, initial=[truth])
+
+
+def test_pairs_that_fail_are_named(surface):
+    bad = surface[:50].copy()
+    bad[7, 1] = np.nan
+    with pytest.raises(ValueError, match=r"pair 1 .*source: row 7"):
+        kith.register_pairs([surface[:50], bad, bad], surface)
+    found = kith.register_pairs([surface[:50], bad], surface, skip_nonfinite=True)
+    assert [each.skipped_source for each in found] == [0, 1]
+    with pytest.raises(ValueError, match="2 sources, but 3 targets"):
+        kith.register_pairs([bad] * 2, [bad] * 3)
+    with pytest.raises(ValueError, match=r"pair 0 .*dims"):
+        kith.register_pairs([surface], [surface[:, :2]])
+
+
+def test_pairs_on_a_gpu_stay_there(monkeypatch, surface):
+    seen = []
+    real = _kith.register_pairs
+
+    def register_there(sources, targets, starts, stream, progress, **options):
+        """kith::apps::register_pairs, answered by the host."""
+        seen.append((stream, [hasattr(rows, "rows") for rows in sources]))
+        here = [[getattr(rows, "rows", rows) for rows in side] for side in (sources, targets)]
+        return real(*here, starts, 0, progress, **{**options, "device": "cpu"})
+
+    install(monkeypatch, [_register_pairs], register_pairs=register_there)
+    scans = scans_of(surface)[:3]
+    wanted = kith.register_pairs(scans, surface)
+    there, model = [FakeArray(scan) for scan in scans], FakeArray(surface)
+    assert_same(kith.register_pairs(there, model), wanted)
+    rows = FakeArray(np.concatenate(scans))
+    assert_same(kith.register_pairs(rows, model, source_offsets=[0, 300, 600, 900]), wanted)
+    assert_same(kith.register_pairs([there[0], scans[1], there[2]], model), wanted)
+    assert_same(kith.register_pairs(there, model, device="cpu"), wanted)
+    on_gpu = (STREAM, [True] * 3)
+    assert seen == [(0, [False] * 3), on_gpu, on_gpu, (STREAM, [True, False, True]), (0, [False] * 3)]

@@ -40,6 +40,7 @@ assert_type(kith.downsample(points, voxel=0.1, keep="nearest").skipped, int)
 assert_type(kith.outliers(points, neighbors=3).mean, float)
 assert_type(kith.distance(points, points).forward, kith.DirectedDistance)
 assert_type(kith.register(points, points, initial="centroid").converged, bool)
+assert_type(kith.register_pairs([points], points), list[kith.Registration])
 assert_type(kith.RegistrationTarget(points).align(points).weak, list[kith.WeakDirection])
 kith.normals(points, viewpoint=[0, 0, 0]).curvature
 assert_type(kith.export_tree(points), kith.NodeTable)
