@@ -17,6 +17,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -59,42 +62,157 @@ std::vector<Pair> read_pairs(const std::string& path) {
   return pairs;
 }
 
-/// Keeps the last target ready: lists often name one map many times in a row.
-class PairRegistrar {
- public:
-  PairRegistrar(const RegistrationFlags& flags, TerminalProgress& progress) : flags_(flags), progress_(progress) {}
+/// Pairs that are held in memory and registered in one call: many, but not all of a long list.
+constexpr std::size_t kPairsAtATime = 256;
+constexpr std::uint64_t kBytesAtATime = std::uint64_t{256} << 20;
 
-  apps::Registration run(const Pair& pair) {
-    apps::RegistrationOptions options = flags_.options;
-    if (is_named_start(pair.initial)) {
-      options.initial_pose.reset();
-      options.initial = apps::parse_initial_pose(pair.initial);
-    } else if (!pair.initial.empty()) {
-      options.initial_pose = io::read_pose(pair.initial);
+/// The clouds of a chunk, each file read once; targets often come many times in a row, and outlive their chunk then.
+class Clouds {
+ public:
+  struct Cloud {
+    PointSet points;
+    bool is_finite = true;
+    std::unique_ptr<Cloud> wide = {};  ///< in f64, for partners of that type
+  };
+
+  Clouds(const RegistrationFlags& flags, TerminalProgress& progress) : flags_(flags), progress_(progress) {}
+
+  Cloud& read(const std::string& path) {
+    const auto known = clouds_.find(path);
+    if (known != clouds_.end()) return *known->second;
+    auto cloud = std::make_shared<Cloud>(Cloud{read_cloud(path, flags_, progress_)});
+    cloud->is_finite = is_finite(cloud->points);
+    bytes_ += bytes_of(cloud->points.view());
+    return *(clouds_[path] = std::move(cloud));
+  }
+  const Cloud& widened_of(Cloud& cloud) {
+    if (cloud.points.dtype() == DType::f64) return cloud;
+    if (!cloud.wide) {
+      cloud.wide = std::make_unique<Cloud>(Cloud{widened(cloud.points.clone()), cloud.is_finite});
+      bytes_ += bytes_of(cloud.wide->points.view());
     }
-    PointSet source = read_cloud(pair.source, flags_, progress_);
-    if (pair.target != path_) {
-      path_.clear();
-      narrow_.reset();
-      wide_.reset();
-      points_ = read_cloud(pair.target, flags_, progress_);
-      path_ = pair.target;
-    }
-    const bool as_read = source.dtype() == points_.dtype();
-    std::optional<apps::RegistrationTarget>& target = as_read ? narrow_ : wide_;
-    if (!target && as_read) target.emplace(points_.view(), options);
-    if (!target) target.emplace(widened(points_.clone()).view(), options);
-    if (!as_read) source = widened(std::move(source));
-    return target->align(source.view(), options);
+    return *cloud.wide;
+  }
+  std::uint64_t bytes() const { return bytes_; }
+  void drop_all_but(const std::string& path) {
+    std::erase_if(clouds_, [&](const auto& entry) { return entry.first != path; });
+    bytes_ = 0;  // of what the next chunk adds
   }
 
  private:
+  static bool is_finite(const PointSet& points) {
+    const auto all_finite = [](auto values) {
+      return std::all_of(values.begin(), values.end(), [](auto value) { return std::isfinite(value); });
+    };
+    return points.dtype() == DType::f32 ? all_finite(points.values<float>()) : all_finite(points.values<double>());
+  }
+
   const RegistrationFlags& flags_;
   TerminalProgress& progress_;
-  std::string path_;  ///< of the target
-  PointSet points_;
-  std::optional<apps::RegistrationTarget> narrow_;  ///< in the type of the file
-  std::optional<apps::RegistrationTarget> wide_;    ///< in f64, for sources of another type
+  std::map<std::string, std::shared_ptr<Cloud>> clouds_;
+  std::uint64_t bytes_ = 0;
+};
+
+/// Reads and registers chunks of a list. Pairs that surely fail, and all of a call that fails, are registered one by
+/// one, so that errors are those of their rows.
+class PairRegistrar {
+ public:
+  PairRegistrar(const RegistrationFlags& flags, TerminalProgress& progress) : flags_(flags), clouds_(flags, progress) {}
+
+  /// Registers the pairs from `first` on that are held at a time; returns the end of what is done.
+  std::size_t run(std::vector<DonePair>& all, std::size_t first) {
+    std::size_t last = first;
+    ready_.clear();
+    while (last < all.size() && last - first < kPairsAtATime && clouds_.bytes() < kBytesAtATime) {
+      stop_if_interrupted();
+      DonePair& done = all[last++];
+      noting_problem(done, [&] { read(done); });
+    }
+    using enum apps::InitialPose;
+    for (const Start start : {Start(), Start(identity), Start(centroid), Start(global)}) register_all(start);
+    clouds_.drop_all_but(all[last - 1].pair.target);
+    return last;
+  }
+
+ private:
+  using Start = std::optional<apps::InitialPose>;  ///< unset: as the flags say
+  struct Ready {
+    DonePair* done;
+    apps::CloudPair pair;
+    Start start;
+  };
+
+  void read(DonePair& done) {
+    const Pair& pair = done.pair;
+    Ready ready{&done, {}, {}};
+    if (is_named_start(pair.initial)) {
+      ready.start = apps::parse_initial_pose(pair.initial);
+    } else if (!pair.initial.empty()) {
+      ready.pair.initial_pose = io::read_pose(pair.initial);
+    }
+    Clouds::Cloud& source = clouds_.read(pair.source);
+    Clouds::Cloud& target = clouds_.read(pair.target);
+    const bool as_read = source.points.dtype() == target.points.dtype();
+    ready.pair.source = (as_read ? source : clouds_.widened_of(source)).points.view();
+    ready.pair.target = (as_read ? target : clouds_.widened_of(target)).points.view();
+    const bool fails = ready.pair.source.dims() != ready.pair.target.dims() ||
+                       (!flags_.options.skip_nonfinite && !(source.is_finite && target.is_finite));
+    if (fails) return register_alone(ready);
+    ready_.push_back(ready);
+  }
+
+  apps::DeviceRegistrationOptions options_of(Start start) const {
+    apps::DeviceRegistrationOptions options{flags_.options};
+    if (!start) return options;
+    options.initial_pose.reset();
+    options.initial = *start;
+    return options;
+  }
+
+  void register_alone(const Ready& ready) const {
+    apps::RegistrationOptions options = options_of(ready.start);
+    if (ready.pair.initial_pose) options.initial_pose = ready.pair.initial_pose;
+    ready.done->result = apps::register_clouds(ready.pair.source, ready.pair.target, options);
+  }
+
+  void register_all(Start start) {
+    std::vector<apps::CloudPair> pairs;
+    std::vector<const Ready*> theirs;
+    for (const Ready& ready : ready_) {
+      if (ready.start != start) continue;
+      pairs.push_back(ready.pair);
+      theirs.push_back(&ready);
+    }
+    if (pairs.empty()) return;
+    try {
+      std::vector<apps::Registration> results = apps::register_pairs(pairs, options_of(start));
+      for (std::size_t i = 0; i < results.size(); ++i) theirs[i]->done->result = std::move(results[i]);
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error&) {
+      for (const Ready* ready : theirs) noting_problem(*ready->done, [&] { register_alone(*ready); });
+    }
+  }
+
+  /// Runs `work`; an error is that of the pair.
+  template <typename Work>
+  void noting_problem(DonePair& done, const Work& work) const {
+    try {
+      run_naming_rows({{"source", done.pair.source, &flags_.read}, {"target", done.pair.target, &flags_.read}}, [&] {
+        work();
+        return 0;
+      });
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error& error) {
+      done.problem = error.what();
+      done.exit_code = error.exit_code();
+    }
+  }
+
+  const RegistrationFlags& flags_;
+  Clouds clouds_;
+  std::vector<Ready> ready_;
 };
 
 io::Table table_of_pairs(const std::vector<DonePair>& done) {
@@ -156,33 +274,22 @@ nlohmann::ordered_json json_of_pairs(const std::vector<DonePair>& done) {
 int register_pairs(const std::string& list, const std::string& out, const RegistrationFlags& flags,
                    TerminalProgress& progress) {
   if (!out.empty() && out != "-") check_points_path(out);
-  const std::vector<Pair> pairs = read_pairs(list);
-  PairRegistrar registrar(flags, progress);
   std::vector<DonePair> done;
+  for (Pair& pair : read_pairs(list)) done.push_back({std::move(pair), {}, "", 0});
+  PairRegistrar registrar(flags, progress);
   int exit_code = 0;
   std::uint64_t converged = 0;
-  for (const Pair& pair : pairs) {
-    stop_if_interrupted();
-    done.push_back({pair, {}, "", 0});
-    try {
-      run_naming_rows({{"source", pair.source, &flags.read}, {"target", pair.target, &flags.read}}, [&] {
-        done.back().result = registrar.run(pair);
-        return 0;
-      });
-    } catch (const Interrupted&) {
-      throw;
-    } catch (const Error& error) {
-      done.back().problem = error.what();
-      if (exit_code == 0) exit_code = error.exit_code();
-      progress.erase();
-      flags.output.note(fmt::format("{}, row {}: {}", list, done.size(), error.what()));
-    }
-    if (done.back().result && done.back().result->converged()) ++converged;
+  for (std::size_t row = 0; row < done.size();) {
+    const std::size_t end = registrar.run(done, row);
     progress.erase();
-    if (done.back().result) {
-      note_global_start(*done.back().result, fmt::format("{}, row {}: ", list, done.size()), flags.output);
-      for (const std::string& text : weak_texts(*done.back().result)) {
-        flags.output.note(fmt::format("{}, row {}: {}", list, done.size(), text));
+    for (; row < end; ++row) {
+      const DonePair& pair = done[row];
+      if (exit_code == 0) exit_code = pair.exit_code;
+      if (!pair.result) flags.output.note(fmt::format("{}, row {}: {}", list, row + 1, pair.problem));
+      if (!pair.result) continue;
+      if (pair.result->converged()) ++converged;
+      for (const std::string& text : weak_texts(*pair.result)) {
+        flags.output.note(fmt::format("{}, row {}: {}", list, row + 1, text));
       }
     }
   }

@@ -200,6 +200,36 @@ TEST_F(RegisterCommand, RegistersListsOfPairs) {
   EXPECT_EQ(report[0]["transformation"], nlohmann::json::parse(single)["transformation"]);
 }
 
+TEST_F(RegisterCommand, ListsOfPairsGiveWhatSingleCallsGive) {
+  ASSERT_EQ(run_kith({"transform", path("s.ply"), "--translate", "0,0,0", "-o", path("s.csv"), "-q"}).code, 0);
+  write("gaps.csv", "x,y,z\n0,0,0\n1,nan,1\n");
+  write("flat.csv", "x,y\n0,0\n1,1\n");
+  const std::vector<std::vector<std::string>> rows = {
+      {"s.ply", "t.ply", path("there.txt")}, {"gaps.csv", "t.ply", ""},      {"s.csv", "t.ply", "centroid"},
+      {"flat.csv", "t.ply", "identity"},     {"t.ply", "s.ply", "identity"}, {"s.ply", "t.ply", ""}};
+  std::string list = "source,target,initial\n";
+  for (const auto& row : rows) list += path(row[0]) + "," + path(row[1]) + "," + row[2] + "\n";
+  write("list.csv", list);
+  for (const char* threads : {"1", "3"}) {
+    const Outcome outcome = run_kith({"register", "--pairs", path("list.csv"), "--json", "--threads", threads});
+    EXPECT_EQ(outcome.code, 3) << outcome;  // of the first row that failed
+    EXPECT_LT(outcome.err.find("row 2: "), outcome.err.find("row 4: ")) << outcome.err;
+    EXPECT_PRED2(has, outcome.err, "gaps.csv: line 3, column 2 (y) is NaN");
+    const nlohmann::json report = nlohmann::json::parse(outcome.out);
+    ASSERT_EQ(report.size(), rows.size());
+    for (const std::size_t i : {0u, 2u, 4u, 5u}) {
+      const std::string start = rows[i][2].empty() ? "identity" : rows[i][2];
+      const Outcome single =
+          run_kith({"register", path(rows[i][0]), path(rows[i][1]), "--initial", start, "--json", "-q"});
+      const nlohmann::json expected = nlohmann::json::parse(single.out);
+      for (const char* key : {"transformation", "iterations", "information", "inliers", "reason"}) {
+        EXPECT_EQ(report[i][key], expected[key]) << "row " << i + 1 << ", " << key;
+      }
+    }
+    EXPECT_TRUE(report[1].contains("error") && report[3].contains("error"));
+  }
+}
+
 TEST_F(RegisterCommand, RefusesWhatMakesNoSense) {
   expect_failure(run_kith({"register", path("s.ply")}), 2, "give SOURCE and TARGET");
   expect_failure(register_clouds({"--pairs", path("x.csv")}), 2, "leave SOURCE and TARGET out");
