@@ -63,6 +63,7 @@ void register_small(std::span<const CloudPair> pairs, const DeviceRegistrationOp
     const CloudPair& pair = pairs[i];
     const Device device = gpu_or_cpu_of(pair, options);
     if (device.kind() != Device::Kind::cuda || !engine::is_small_pair(pair, options)) continue;
+    if (core::wants_global_start(options) && !pair.initial_pose) continue;  // found one by one
     if (has_overlapping_rows(pair.source) || has_overlapping_rows(pair.target)) continue;
     groups[{device.ordinal(), pair.target.dtype(), pair.target.dims()}].push_back(i);
   }
