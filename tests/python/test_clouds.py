@@ -153,17 +153,17 @@ def test_arguments_are_checked(cloud):
             call()
 
 
-def test_arrays_on_a_gpu_go_through_the_host(cloud, monkeypatch):
+def test_arrays_on_a_gpu_go_through_the_host_to_the_cpu(cloud, monkeypatch):
     names = ("transform", "downsample", "outliers", "cloud_distance")
     entries = {name: getattr(_kith, name) for name in names}
     install(monkeypatch, [_transform, _downsample, _outliers, _distance], **entries)
     there = FakeArray(cloud)
-    moved = kith.transform(there, np.eye(4))
+    moved = kith.transform(there, np.eye(4), device="cpu")
     np.testing.assert_array_equal(moved.values, cloud)
-    sampled = kith.downsample(there, voxel=1, return_map=True)
+    sampled = kith.downsample(there, voxel=1, return_map=True, device="cpu")
     assert all(isinstance(array, FakeArray) for array in sampled[:4])
     np.testing.assert_array_equal(sampled.points.values, kith.downsample(cloud, voxel=1).points)
-    assert isinstance(kith.outliers(there, neighbors=3).flags, FakeArray)
-    found = kith.distance(there, cloud, symmetric=True)
+    assert isinstance(kith.outliers(there, neighbors=3, device="cpu").flags, FakeArray)
+    found = kith.distance(there, cloud, symmetric=True, device="cpu")
     assert isinstance(found.forward.distances, FakeArray)
     assert isinstance(found.backward.distances, np.ndarray)

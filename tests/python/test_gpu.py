@@ -252,3 +252,32 @@ def test_objects_on_the_gpu():
     found = kith.CoverTree(words, metric="edit", device="cuda").knn(["kit", "win"], k=5)
     for one, other in zip(found, wanted, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_jobs_on_clouds_equal_the_cpu(library, points):
+    there = library.up(points)
+    other = points[::3] + points.dtype.type(0.001)
+    pose = [[0.8, -0.6, 0, 1], [0.6, 0.8, 0, 2], [0, 0, 1, 3]]
+    jobs = [
+        lambda a, **o: kith.normals(a, **o),
+        lambda a, **o: kith.normals(a, neighbors=9, viewpoint=[0, 0, 9], **o),
+        lambda a, **o: (kith.transform(a, pose, **o),),
+        lambda a, **o: kith.downsample(a, voxel=0.05, return_map=True, **o),
+        lambda a, **o: kith.downsample(a, voxel=0.05, keep="nearest", **o),
+        lambda a, **o: kith.downsample(a, distance=0.05, **o),
+        lambda a, **o: kith.outliers(a, neighbors=8, **o),
+        lambda a, **o: kith.outliers(a, radius=0.02, min_neighbors=2, **o),
+    ]
+    for job in jobs:
+        for found, wanted in zip(job(there), job(points, device="cpu"), strict=True):
+            if isinstance(wanted, np.ndarray):
+                same(library, found, wanted)
+            else:
+                assert found == wanted
+    found = kith.distance(there, library.up(other), symmetric=True, percentiles=[50])
+    wanted = kith.distance(points, other, symmetric=True, percentiles=[50], device="cpu")
+    assert found[2:] == wanted[2:]
+    for way in (0, 1):
+        same(library, found[way].distances, wanted[way].distances)
+        same(library, found[way].nearest, wanted[way].nearest)
+        assert found[way].percentiles == wanted[way].percentiles
