@@ -109,10 +109,10 @@ class Kith:
         import kith
 
         thin = kith.downsample(points, voxel=VOXEL, threads=self.threads).points
-        return thin, kith.RegistrationTarget(thin, method="gicp", neighbors=NEIGHBORS, threads=self.threads, device="cpu")
+        return kith.RegistrationTarget(thin, method="gicp", neighbors=NEIGHBORS, threads=self.threads, device="cpu")
 
     def pose(self, source, target, start):
-        return target[1].align(source[0], initial=start, max_distance=REACH, threads=self.threads, correspondences=False).transformation
+        return target.align(source, initial=start, max_distance=REACH, threads=self.threads, correspondences=False).transformation
 
 
 class SmallGicp:

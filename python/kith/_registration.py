@@ -383,15 +383,20 @@ class RegistrationTarget:
         threads: int | None = None,
         progress: Progress = False,
     ) -> Registration:
-        """Register a source with this target; parameters and result are those of `register`."""
+        """Register a source with this target; parameters and result are those of `register`.
+
+        The source is an array or another `RegistrationTarget`, whose index and normals are then
+        used again: each frame of a drive is the source once and the target once.
+        """
         target = dict(self._options)
         if method is not None:
             target["method"] = as_text(method, "method")
         if threads is not None:
             target["threads"] = as_threads(threads)
-        rows = _host_rows(source)
+        is_prepared = isinstance(source, RegistrationTarget)
+        rows = source._target if is_prepared else _host_rows(source)
         dtype = np.dtype(np.float32 if self._target.dtype == "f32" else np.float64)
-        if rows.dtype != dtype:
+        if not is_prepared and rows.dtype != dtype:
             if rows.dtype.itemsize > dtype.itemsize and hasattr(source, "dtype"):
                 note(f"source: {rows.dtype} was rounded to {dtype}, the type of the target")
             rows = rows.astype(dtype)
@@ -412,7 +417,8 @@ class RegistrationTarget:
             correspondences,
         )
         with reporting(progress) as report:
-            found = self._target.align(rows, report, **options)
+            align = self._target.align_target if is_prepared else self._target.align
+            found = align(rows, report, **options)
         return _result_of(found, self._target.dims)
 
     def __len__(self) -> int:

@@ -181,6 +181,11 @@ class Target {
     const apps::RegistrationOptions options = options_of(given, watch);
     return result_of(watch.run([&] { return target_->align(rows.view(), options); }));
   }
+  nb::dict align_target(const Target& source, nb::object progress, const nb::kwargs& given) const {
+    Watch watch(std::move(progress));
+    const apps::RegistrationOptions options = options_of(given, watch);
+    return result_of(watch.run([&] { return target_->align(*source.target_, options); }));
+  }
   std::uint64_t rows() const { return target_->rows(); }
   std::uint32_t dims() const { return target_->dims(); }
   std::string dtype() const { return std::string(name_of(target_->dtype())); }
@@ -202,6 +207,7 @@ void bind_registration(nb::module_& module) {
   nb::class_<Target>(module, "RegistrationTarget")
       .def(nb::init<const nb::object&, nb::object, const nb::kwargs&>(), "points"_a, "progress"_a.none(), "options"_a)
       .def("align", &Target::align, "source"_a, "progress"_a.none(), "options"_a)
+      .def("align_target", &Target::align_target, "source"_a, "progress"_a.none(), "options"_a)
       .def_prop_ro("rows", &Target::rows)
       .def_prop_ro("dims", &Target::dims)
       .def_prop_ro("dtype", &Target::dtype);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <string>
 #include <thread>
@@ -140,6 +141,31 @@ TEST(Registration, OfAPreparedTargetIsThatOfBothClouds) {
   }
   const PointSet wide = points_of(moved.source, 3, DType::f64);
   EXPECT_THROW(prepared.align(wide.view()), UsageError);
+  EXPECT_THROW(prepared.align(RegistrationTarget(wide.view())), UsageError);
+}
+
+TEST(Registration, OfTwoPreparedCloudsIsThatOfBothClouds) {
+  const Moved moved(4000, 3, 0.07, 0.05, 4);
+  PointSet source = points_of(moved.source, 3, DType::f64);
+  const PointSet target = points_of(moved.target, 3, DType::f64);
+  source.values<double>()[7] = std::numeric_limits<double>::quiet_NaN();
+  const RegistrationOptions skipping{.skip_nonfinite = true};
+  const RegistrationTarget first(target.view(), skipping), second(source.view(), skipping);
+  for (const RegistrationMethod method : kMethods) {
+    for (const std::vector<double>& voxels : {std::vector<double>{}, {0.1, 0}}) {
+      for (const bool reciprocal : {false, true}) {
+        const RegistrationOptions options{
+            .method = method, .reciprocal = reciprocal, .voxels = voxels, .skip_nonfinite = true, .want_pairs = true};
+        const Registration expected = register_clouds(source.view(), target.view(), options);
+        EXPECT_EQ(expected.skipped_source, 1u);
+        const Registration found = first.align(second, options);
+        expect_same(found, expected);
+        EXPECT_EQ(found.pairs, expected.pairs);
+        EXPECT_EQ(found.skipped_source, 1u);
+        expect_same(second.align(first, options), register_clouds(target.view(), source.view(), options));
+      }
+    }
+  }
 }
 
 TEST(Registration, OfIdenticalCloudsIsTheIdentity) {

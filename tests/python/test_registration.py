@@ -118,7 +118,12 @@ def test_a_target_gives_what_register_does(surface):
         np.testing.assert_array_equal(found.transformation, expected.transformation)
         np.testing.assert_array_equal(found.information, expected.information)
         assert found.iterations == expected.iterations
+    frame = kith.RegistrationTarget(source, threads=1)
+    found = target.align(frame, method="gicp", keep=0.9)
+    np.testing.assert_array_equal(found.transformation, results["gicp"].transformation)
     narrow = kith.RegistrationTarget(surface.astype(np.float32))
+    with pytest.raises(ValueError, match="they must agree"):
+        narrow.align(frame)
     with pytest.warns(kith.DataConversionNote, match="rounded to float32"):
         assert narrow.align(source).converged
     assert kith.register(source.astype(np.float32), surface).converged  # both as float64

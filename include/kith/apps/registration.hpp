@@ -239,6 +239,9 @@ class KITH_EXPORT RegistrationTarget {
   /// What `register_clouds` returns for the same clouds and options, byte by byte. Options that need other normals or
   /// voxels than those prepared add them, once. `skip_nonfinite` is about the source here.
   Registration align(PointView source, const RegistrationOptions& options = {}) const;
+  /// The same of a cloud that was prepared too, as the frame before is where frame follows frame: its index and normals
+  /// are used again. Throws UsageError if dims or types differ.
+  Registration align(const RegistrationTarget& source, const RegistrationOptions& options = {}) const;
 
   std::uint64_t rows() const;
   std::uint32_t dims() const;

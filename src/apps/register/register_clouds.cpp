@@ -4,7 +4,7 @@
 #include "apps/clean_cloud.hpp"
 #include "apps/register/extent.hpp"
 #include "apps/register/global/global_start.hpp"
-#include "apps/register/prepared_target.hpp"
+#include "apps/register/prepared_cloud.hpp"
 #include "apps/register/refine.hpp"
 #include "apps/register/stage.hpp"
 #include "core/cloud/registration_plan.hpp"
@@ -12,6 +12,8 @@
 #include "runtime/progress_meter.hpp"
 
 #include <kith/error.hpp>
+
+#include <fmt/format.h>
 
 #include <optional>
 #include <utility>
@@ -22,23 +24,21 @@ namespace {
 template <typename T>
 class Registrar {
  public:
-  Registrar(const PreparedTarget<T>& target, PointView source, const RegistrationOptions& options)
+  Registrar(const PreparedCloud<T>& target, const PreparedCloud<T>& source, const RegistrationOptions& options)
       : options_(options),
         target_(target),
-        source_(clean_cloud(source, options.skip_nonfinite, options.threads, "register them", "source")),
-        skipped_(source.rows() - source_.points.rows()),
-        extent_(extent_of<T>(source_.points, options.threads)),
+        source_(source),
         global_(start_of(options_)),
-        plan_(options_, source.dims(), extent_, target.extent()) {}
+        plan_(options_, target.points().dims(), source.extent(), target.extent()) {}
 
   Registration run() {
     const std::vector<double> voxels = options_.voxels.empty() ? std::vector<double>{0} : options_.voxels;
-    if (source_.points.rows() > 0 && target_.points().rows() > 0) {
+    if (source_.points().rows() > 0 && target_.points().rows() > 0) {
       for (const double voxel : voxels) run_stages(voxel);
       if (voxels.back() == 0) number_as_given();
     }
     Registration result = std::move(plan_).finish();
-    result.skipped_source = skipped_;
+    result.skipped_source = source_.skipped();
     result.skipped_target = target_.skipped();
     result.pairs = std::move(pairs_);
     result.global = global_;
@@ -49,23 +49,21 @@ class Registrar {
   /// Looks for the start if it is to be found, and lets the options begin there.
   std::optional<GlobalStart> start_of(RegistrationOptions& options) const {
     if (!core::wants_global_start(options)) return {};
-    const GlobalStart start = find_start<T>(source_.points, extent_, target_.points(), target_.extent(), options);
+    const GlobalStart start =
+        find_start<T>(source_.points(), source_.extent(), target_.points(), target_.extent(), options);
     core::begin_at(start, options);
     return start;
   }
 
   Stage<T> prepare(double voxel) const {
     Stage<T> stage;
-    stage.source = at_resolution(source_.points, voxel, options_.threads);
+    stage.source = source_.points_at(voxel, options_)->clone();
+    stage.target = target_.points_at(voxel, options_);
+    stage.target_index = target_.index_at(voxel, options_);
     const core::PairError error = core::error_of(options_.method);
-    target_.prepare(voxel, error != core::PairError::point, options_, stage);
-    if (error == core::PairError::gicp || options_.reciprocal) {
-      const Index index = registration_index(stage.source, stage.source.rows() * 2, options_);
-      if (error == core::PairError::gicp) {
-        stage.source_normals = registration_normals<T>(index, stage.source, options_);
-      }
-      if (options_.reciprocal) stage.source_index = index;
-    }
+    if (error != core::PairError::point) stage.target_normals = target_.normals_at(voxel, options_);
+    if (error == core::PairError::gicp) stage.source_normals = source_.normals_at(voxel, options_)->clone();
+    if (options_.reciprocal) stage.source_index = source_.index_at(voxel, options_);
     return stage;
   }
 
@@ -107,16 +105,14 @@ class Registrar {
   /// Numbers of the clouds as they were given, which may hold points that were left out.
   void number_as_given() {
     for (RegisteredPair& pair : pairs_) {
-      if (!source_.rows.empty()) pair.source = source_.rows[pair.source];
+      if (!source_.rows().empty()) pair.source = source_.rows()[pair.source];
       if (!target_.rows().empty()) pair.target = target_.rows()[pair.target];
     }
   }
 
   RegistrationOptions options_;
-  const PreparedTarget<T>& target_;
-  CleanCloud source_;
-  std::uint64_t skipped_;
-  core::CloudExtent extent_;
+  const PreparedCloud<T>& target_;
+  const PreparedCloud<T>& source_;
   std::optional<GlobalStart> global_;  ///< if the start was
   core::RegistrationPlan plan_;
   std::vector<RegisteredPair> pairs_;
@@ -142,6 +138,8 @@ struct RegistrationTarget::Prepared {
   Prepared(DType of, std::uint32_t dims_of, std::uint64_t rows_of) : dtype(of), dims(dims_of), rows(rows_of) {}
   virtual ~Prepared() = default;
   virtual Registration align(PointView source, const RegistrationOptions& options) const = 0;
+  /// `source` is of the same type.
+  virtual Registration align(const Prepared& source, const RegistrationOptions& options) const = 0;
 
   DType dtype;
   std::uint32_t dims;
@@ -151,12 +149,16 @@ struct RegistrationTarget::Prepared {
 template <typename T>
 struct RegistrationTarget::PreparedAs final : Prepared {
   PreparedAs(PointView target, const RegistrationOptions& options, std::uint64_t queries)
-      : Prepared(target.dtype(), target.dims(), target.rows()), cloud(target, options, queries) {}
+      : Prepared(target.dtype(), target.dims(), target.rows()), cloud(target, "target", options, queries) {}
   Registration align(PointView source, const RegistrationOptions& options) const override {
-    return Registrar<T>(cloud, source, options).run();
+    const PreparedCloud<T> prepared(source, "source", options, source.rows());
+    return Registrar<T>(cloud, prepared, options).run();
+  }
+  Registration align(const Prepared& source, const RegistrationOptions& options) const override {
+    return Registrar<T>(cloud, static_cast<const PreparedAs&>(source).cloud, options).run();
   }
 
-  PreparedTarget<T> cloud;
+  PreparedCloud<T> cloud;
 };
 
 RegistrationTarget::RegistrationTarget(PointView target, const RegistrationOptions& options)
@@ -167,9 +169,10 @@ RegistrationTarget::RegistrationTarget(PointView target, const RegistrationOptio
   const std::vector<double> voxels = options.voxels.empty() ? std::vector<double>{0} : options.voxels;
   core::visit_dtype(target.dtype(), [&](auto type) {
     using T = decltype(type);
+    const PreparedCloud<T>& cloud = static_cast<const PreparedAs<T>&>(*prepared_).cloud;
     for (const double voxel : voxels) {
-      Stage<T> stage;
-      static_cast<const PreparedAs<T>&>(*prepared_).cloud.prepare(voxel, wants_normals, options, stage);
+      cloud.index_at(voxel, options);
+      if (wants_normals) cloud.normals_at(voxel, options);
     }
   });
 }
@@ -191,6 +194,16 @@ Registration RegistrationTarget::align(PointView source, const RegistrationOptio
   core::check_registration(dims(), options);
   const runtime::Watched watched(&options.progress, "registering");
   return prepared_->align(source, options);
+}
+
+Registration RegistrationTarget::align(const RegistrationTarget& source, const RegistrationOptions& options) const {
+  if (source.dims() != dims() || source.dtype() != dtype()) {
+    throw UsageError(fmt::format("a source of {} dims and {}, but a target of {} dims and {}; they must agree",
+                                 source.dims(), name_of(source.dtype()), dims(), name_of(dtype())));
+  }
+  core::check_registration(dims(), options);
+  const runtime::Watched watched(&options.progress, "registering");
+  return prepared_->align(*source.prepared_, options);
 }
 
 Registration register_clouds(PointView source, PointView target, const RegistrationOptions& options) {

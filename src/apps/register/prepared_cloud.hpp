@@ -1,4 +1,4 @@
-// The target of registrations, made ready once for any number of sources: points, index and normals per resolution.
+// A cloud of registrations, made ready once for any number of them: points, index and normals per resolution.
 #pragma once
 
 #include "apps/clean_cloud.hpp"
@@ -53,12 +53,14 @@ PointSet registration_normals(const Index& index, const PointSet& points, const 
 /// Thread-safe: what is not there yet is made under a lock. It depends on nothing but the points and what was wanted,
 /// so that every order of calls gives the same.
 template <typename T>
-class PreparedTarget {
+class PreparedCloud {
  public:
-  /// Searches of so many points are expected. Throws as `clean_cloud`.
-  PreparedTarget(PointView target, const RegistrationOptions& options, std::uint64_t queries) : queries_(queries) {
-    CleanCloud cloud = clean_cloud(target, options.skip_nonfinite, options.threads, "register them", "target");
-    skipped_ = target.rows() - cloud.points.rows();
+  /// `role`: "source" or "target", for messages. Searches of so many points are expected beside those of its own.
+  /// Throws as `clean_cloud`.
+  PreparedCloud(PointView given, const char* role, const RegistrationOptions& options, std::uint64_t queries)
+      : queries_(queries) {
+    CleanCloud cloud = clean_cloud(given, options.skip_nonfinite, options.threads, "register them", role);
+    skipped_ = given.rows() - cloud.points.rows();
     rows_ = std::move(cloud.rows);
     points_ = std::make_shared<const PointSet>(std::move(cloud.points));
     extent_ = extent_of<T>(*points_, options.threads);
@@ -70,25 +72,30 @@ class PreparedTarget {
   /// What the numbers of the points were; empty if none was left out.
   const std::vector<std::uint32_t>& rows() const { return rows_; }
 
-  /// The target's half of a stage.
-  void prepare(double voxel, bool wants_normals, const RegistrationOptions& options, Stage<T>& stage) const {
+  /// As a stage sees it.
+  std::shared_ptr<const PointSet> points_at(double voxel, const RegistrationOptions& options) const {
     const std::scoped_lock lock(making_);
-    Resolution& resolution = resolution_at(voxel, options);
-    stage.target = resolution.points;
-    stage.target_index = resolution.index;
-    if (!wants_normals) return;
+    return resolution_at(voxel, options).points;
+  }
+  Index index_at(double voxel, const RegistrationOptions& options) const {
+    const std::scoped_lock lock(making_);
+    return *indexed_at(voxel, options).index;
+  }
+  std::shared_ptr<const PointSet> normals_at(double voxel, const RegistrationOptions& options) const {
+    const std::scoped_lock lock(making_);
+    Resolution& resolution = indexed_at(voxel, options);
     std::shared_ptr<const PointSet>& normals = resolution.normals[options.neighbors];
     if (!normals) {
       normals =
           std::make_shared<const PointSet>(registration_normals<T>(*resolution.index, *resolution.points, options));
     }
-    stage.target_normals = normals;
+    return normals;
   }
 
   /// The mean distance of some points to their nearest neighbours.
   double spacing(double voxel, const RegistrationOptions& options) const {
     const std::scoped_lock lock(making_);
-    Resolution& resolution = resolution_at(voxel, options);
+    Resolution& resolution = indexed_at(voxel, options);
     if (!resolution.spacing) resolution.spacing = spacing_of(resolution, options.threads);
     return *resolution.spacing;
   }
@@ -107,6 +114,10 @@ class PreparedTarget {
       resolution.points =
           voxel == 0 ? points_ : std::make_shared<const PointSet>(at_resolution(*points_, voxel, options.threads));
     }
+    return resolution;
+  }
+  Resolution& indexed_at(double voxel, const RegistrationOptions& options) const {
+    Resolution& resolution = resolution_at(voxel, options);
     if (!resolution.index) {
       resolution.index = registration_index(*resolution.points, queries_ + resolution.points->rows(), options);
     }
