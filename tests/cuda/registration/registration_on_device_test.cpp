@@ -4,14 +4,17 @@
 #include <kith/apps/generate.hpp>
 #include <kith/apps/registration.hpp>
 #include <kith/error.hpp>
+#include <kith/io/read_points.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <limits>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -93,24 +96,30 @@ class SmallRegistrationOnDevice : public testing::Test {
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(SmallRegistrationOnDevice, Types);
 
+/// Any cloud, moved, by any options that the kernels have.
+template <typename T>
+void expect_random_case_like_cpu(std::uint64_t seed) {
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937_64 random(seed);
+  const auto dims = static_cast<std::uint32_t>(2 + random() % 2);
+  const std::uint64_t rows = 1 + random() % (seed % 4 == 0 ? 12000 : 900);
+  const PointSet target = made_up_cloud<T>(rows, dims, random());
+  const PointSet source = moved_cloud<T>(target, random(), seed % 3 == 0 ? 0 : 0.003);
+  apps::RegistrationOptions options;
+  options.method = static_cast<apps::RegistrationMethod>(random() % 4);
+  options.kernel = static_cast<apps::RobustKernel>(random() % 5);
+  options.kernel_scale = 0.05;
+  options.max_distance = random() % 2 == 0 ? 0 : 0.1;
+  options.degrees_of_freedom = random() % 3 == 0 ? 4 : 6;
+  options.scale = random() % 4 == 0;
+  options.initial = static_cast<apps::InitialPose>(random() % 2);
+  options.max_iterations = static_cast<std::uint32_t>(random() % 30);
+  expect_like_cpu<T>(source, target, options);
+}
+
 TYPED_TEST(SmallRegistrationOnDevice, HasTheBytesOfTheCpu) {
   for (std::uint64_t seed = 0; seed < rounds(60); ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
-    std::mt19937_64 random(seed);
-    const auto dims = static_cast<std::uint32_t>(2 + random() % 2);
-    const std::uint64_t rows = 1 + random() % (seed % 4 == 0 ? 12000 : 900);
-    const PointSet target = made_up_cloud<TypeParam>(rows, dims, random());
-    const PointSet source = moved_cloud<TypeParam>(target, random(), seed % 3 == 0 ? 0 : 0.003);
-    apps::RegistrationOptions options;
-    options.method = static_cast<apps::RegistrationMethod>(random() % 4);
-    options.kernel = static_cast<apps::RobustKernel>(random() % 5);
-    options.kernel_scale = 0.05;
-    options.max_distance = random() % 2 == 0 ? 0 : 0.1;
-    options.degrees_of_freedom = random() % 3 == 0 ? 4 : 6;
-    options.scale = random() % 4 == 0;
-    options.initial = static_cast<apps::InitialPose>(random() % 2);
-    options.max_iterations = static_cast<std::uint32_t>(random() % 30);
-    expect_like_cpu<TypeParam>(source, target, options);
+    expect_random_case_like_cpu<TypeParam>(seed);
     if (this->HasFailure()) return;
   }
 }
@@ -238,6 +247,71 @@ TEST(RegistrationOnDevice, PairsOfManyIterationsGoInSeveralChunks) {
   targets.push_back(made_up_cloud<float>(60, 3, 4));
   for (std::uint64_t i = 0; i < 300; ++i) sources.push_back(moved_cloud<float>(targets.front(), i, 0.003));
   expect_pairs_like_cpu<float>(sources, targets, {{.max_iterations = 65536}});
+}
+
+TEST(RegistrationOnDevice, HasTheBytesOfTheCpuInManyRandomCases) {
+  if (!has_gpu()) GTEST_SKIP() << "no GPU";
+  for (std::uint64_t seed = 60; seed < 150; ++seed) {
+    expect_random_case_like_cpu<float>(seed);
+    expect_random_case_like_cpu<double>(seed);
+    if (HasFailure()) return;
+  }
+}
+
+/// The finite points of a scan, all or every second one.
+PointSet scan_of(const std::string& name, DType dtype, std::uint64_t first = 0, std::uint64_t step = 1) {
+  const io::PointFile file = io::read_points(std::string(KITH_TEST_DATA) + "/" + name);
+  const PointView all = file.view();
+  std::vector<double> rows;
+  for (std::uint64_t i = first; i < all.rows(); i += step) {
+    double row[3];
+    for (std::uint32_t d = 0; d < 3; ++d) {
+      row[d] = all.dtype() == DType::f32 ? static_cast<double>(all.row<float>(i)[d]) : all.row<double>(i)[d];
+    }
+    if (std::isfinite(row[0]) && std::isfinite(row[1]) && std::isfinite(row[2])) rows.insert(rows.end(), row, row + 3);
+  }
+  PointSet points(dtype, rows.size() / 3, 3);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (dtype == DType::f32) {
+      points.values<float>()[i] = static_cast<float>(rows[i]);
+    } else {
+      points.values<double>()[i] = rows[i];
+    }
+  }
+  return points;
+}
+
+template <typename T>
+void expect_scans_like_cpu(const std::vector<std::pair<PointSet, PointSet>>& pairs) {
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    for (const auto method :
+         {apps::RegistrationMethod::point, apps::RegistrationMethod::plane, apps::RegistrationMethod::gicp}) {
+      SCOPED_TRACE(testing::Message() << "pair " << i << ", " << apps::name_of(method));
+      expect_like_cpu<T>(pairs[i].first, pairs[i].second, {.method = method});
+    }
+  }
+}
+
+TEST(RegistrationOnDevice, HasTheBytesOfTheCpuForRealScans) {
+  if (!has_gpu()) GTEST_SKIP() << "no GPU";
+  if (!std::filesystem::exists(KITH_TEST_DATA)) GTEST_SKIP() << "the scans are not there";
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    std::vector<std::pair<PointSet, PointSet>> pairs;
+    const auto add = [&](const std::string& source, const std::string& target) {
+      pairs.emplace_back(scan_of(source, dtype), scan_of(target, dtype));
+    };
+    add("stanford_bunny/bun045.ply", "stanford_bunny/bun000.ply");
+    add("stanford_bunny/bun090.ply", "stanford_bunny/bun045.ply");
+    add("stanford_bunny/bun000.ply", "stanford_bunny/bun_zipper.ply");
+    add("libpointmatcher/car_cloud401.csv", "libpointmatcher/car_cloud400.csv");
+    for (const std::string name : {"pcl/office1.pcd", "pcl/table_scene_mug_stereo_textured.pcd"}) {
+      pairs.emplace_back(scan_of(name, dtype, 1, 2), scan_of(name, dtype, 0, 2));
+    }
+    dtype == DType::f32 ? expect_scans_like_cpu<float>(pairs) : expect_scans_like_cpu<double>(pairs);
+    const apps::RegistrationOptions far{.initial = apps::InitialPose::global};
+    dtype == DType::f32 ? expect_like_cpu<float>(pairs[1].first, pairs[1].second, far)
+                        : expect_like_cpu<double>(pairs[1].first, pairs[1].second, far);
+  }
 }
 
 TEST(RegistrationOnDevice, HasTheBytesOfTheCpuForLargeClouds) {
