@@ -127,6 +127,7 @@ def register_pairs(
     target_offsets: npt.ArrayLike | None = None,
     method: Method = "auto",
     initial: Any = None,
+    global_voxel: float | None = None,
     max_distance: float | None = None,
     keep: float = 1.0,
     reciprocal: bool = False,
@@ -205,6 +206,7 @@ def register_pairs(
     options = _all_options(
         target_options,
         common_start,
+        global_voxel,
         max_distance,
         keep,
         reciprocal,

@@ -9,11 +9,11 @@ namespace kith::test {
 
 /// Every section that a test makes; the file may have no other.
 inline constexpr const char* kGoldenSections[] = {
-    "approximate",    "bits",      "boxes",       "lp",        "canberra",     "prepared",   "choose_k",
-    "classify",       "dedupe",    "filters",     "generate",  "index_files",  "inputs",     "knn",
-    "object_files",   "outputs",   "periodic",    "radius",    "random_cases", "regress",    "scale",
-    "self",           "sequences", "squared",     "transform", "tree_exports", "downsample", "outliers",
-    "cloud_distance", "normals",   "registration"};
+    "approximate",    "bits",      "boxes",        "lp",          "canberra",     "prepared",   "choose_k",
+    "classify",       "dedupe",    "filters",      "generate",    "index_files",  "inputs",     "knn",
+    "object_files",   "outputs",   "periodic",     "radius",      "random_cases", "regress",    "scale",
+    "self",           "sequences", "squared",      "transform",   "tree_exports", "downsample", "outliers",
+    "cloud_distance", "normals",   "registration", "global_start"};
 
 /// All lines of digests.txt: name and digest.
 std::map<std::string, std::string> read_digests();
