@@ -133,7 +133,7 @@ def register_pairs(
     reciprocal: bool = False,
     kernel: Kernel = "none",
     kernel_scale: float | None = None,
-    voxels: Sequence[float] = (),
+    voxels: float | Sequence[float] = (),
     degrees_of_freedom: int = 6,
     scale: bool = False,
     neighbors: int = 16,

@@ -153,9 +153,10 @@ def _result_of(found: dict[str, Any], dims: int) -> Registration:
 def _target_options(
     method: Any, voxels: Any, neighbors: Any, skip_nonfinite: Any, device: Any, threads: Any
 ) -> dict[str, Any]:
+    sides = [voxels] if np.ndim(voxels) == 0 else voxels  # one stage, or several
     return {
         "method": as_text(method, "method"),
-        "voxels": [as_number(side, "a side of voxels") for side in voxels],
+        "voxels": [as_number(side, "a side of voxels") for side in sides],
         "neighbors": as_count(neighbors, "neighbors"),
         "skip_nonfinite": bool(skip_nonfinite),
         "device": as_text(device, "device"),
@@ -213,7 +214,7 @@ def register(
     reciprocal: bool = False,
     kernel: Kernel = "none",
     kernel_scale: float | None = None,
-    voxels: Sequence[float] = (),
+    voxels: float | Sequence[float] = (),
     degrees_of_freedom: int = 6,
     scale: bool = False,
     neighbors: int = 16,
@@ -257,7 +258,7 @@ def register(
         Lets pairs count less the larger their error is, at the scale `kernel_scale`.
     kernel_scale : float, optional
         In the units of the coordinates.
-    voxels : sequence of float
+    voxels : float or sequence of float
         Coarse to fine: one stage per entry, with the means of the points in voxels of that side; 0
         is all points.
     degrees_of_freedom : {6, 4, 3}
@@ -351,7 +352,7 @@ class RegistrationTarget:
         points: Any,
         *,
         method: Method = "auto",
-        voxels: Sequence[float] = (),
+        voxels: float | Sequence[float] = (),
         neighbors: int = 16,
         skip_nonfinite: bool = False,
         device: str = "auto",

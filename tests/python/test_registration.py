@@ -136,6 +136,8 @@ def test_coarse_to_fine(surface):
     assert found.iterations[-1].stage > 0 and found.inliers == len(surface)
     np.testing.assert_allclose(found.transformation, truth, atol=1e-7)
     again = kith.RegistrationTarget(surface, voxels=[0.1, 0]).align(source)
+    one = kith.register(source, surface, voxels=0.1)
+    assert one.iterations == kith.register(source, surface, voxels=[0.1]).iterations
     np.testing.assert_array_equal(again.transformation, found.transformation)
 
 
