@@ -274,7 +274,7 @@ std::string global_text(const apps::GlobalStart& start) {
       start.voxel > 0
           ? fmt::format("{} and {} means of voxels of {:.4g}, {} matches", readable_count(start.source_points),
                         readable_count(start.target_points), start.voxel, readable_count(start.matches))
-          : "a cloud without extent";
+          : "a cloud without extent, or voxels too small for it";
   if (!start.found) {
     return fmt::format("global start: nothing found ({}); the means were put together instead", seen);
   }

@@ -62,8 +62,10 @@ def downsample_there(
             stream=framework.stream(ordinal),
             **options,
         )
+        # A view would keep the memory of all points.
+        taken = sample[:left].clone() if hasattr(sample, "clone") else sample[:left].copy()
         return (
-            sample[:left],
+            taken,
             framework.widened(kept[:left]),
             None if counts is None else framework.widened(counts[:left]),
             None if places is None else framework.widened(places),

@@ -77,6 +77,7 @@ class CudaBackend final : public Backend {
   apps::ClassifiedOnDevice label(const LabelRequest& request) const override { return cuda::label_arrays(request); }
   apps::DedupedOnDevice dedupe(const DedupeRequest& request) const override { return cuda::dedupe_arrays(request); }
   void wait_for(Device device, void* stream) const override {
+    const cuda::DeviceScope scope(device.ordinal());
     cuda::Stream(static_cast<cudaStream_t>(stream), device.ordinal()).synchronize();
   }
   std::optional<apps::Registration> register_clouds(const RegistrationRequest& request) const override {

@@ -94,6 +94,62 @@ TEST(GlobalStart, TurnsAboutZAloneIfNothingElseMayMove) {
   }
 }
 
+/// Rows with one place before every so many.
+std::vector<double> interleaved(const std::vector<double>& rows, std::uint64_t period) {
+  std::vector<double> all;
+  for (std::size_t i = 0; i < rows.size() / 3; ++i) {
+    if (i % (period - 1) == 0) all.insert(all.end(), rows.begin(), rows.begin() + 3);
+    all.insert(all.end(), rows.begin() + i * 3, rows.begin() + i * 3 + 3);
+  }
+  return all;
+}
+
+TEST(GlobalStart, RowsThatRepeatThemselvesLeadNowhereElse) {
+  TwoParts parts(160000, 3, 3);  // of which every third row or so is looked at to choose the voxels
+  const auto expected =
+      global_start(points_of(parts.source, 3, DType::f32).view(), points_of(parts.target, 3, DType::f32).view());
+  for (const std::uint64_t period : {2u, 3u, 4u, 6u}) {
+    const PointSet source = points_of(interleaved(parts.source, period), 3, DType::f32);
+    const PointSet target = points_of(interleaved(parts.target, period), 3, DType::f32);
+    const GlobalStart found = global_start(source.view(), target.view());
+    EXPECT_TRUE(found.found) << "period " << period;
+    EXPECT_LT(apart(found.pose, parts.truth, parts.source, 3), 2 * found.voxel) << "period " << period;
+    EXPECT_GT(found.voxel, expected.voxel / 2) << "period " << period;
+    EXPECT_LT(found.voxel, expected.voxel * 2) << "period " << period;
+  }
+}
+
+TEST(GlobalStart, APointFarAwayMakesNoDifference) {
+  TwoParts parts(16000, 3, 5);
+  for (const double distance : {100.0, 1000.0}) {
+    std::vector<double> target = parts.target;
+    for (int d = 0; d < 3; ++d) target.push_back(distance * (d + 1));
+    const PointSet source = points_of(parts.source, 3, DType::f64);
+    const GlobalStart found = global_start(source.view(), points_of(target, 3, DType::f64).view());
+    EXPECT_TRUE(found.found) << distance;
+    EXPECT_LT(apart(found.pose, parts.truth, parts.source, 3), 2 * found.voxel) << distance;
+  }
+}
+
+TEST(GlobalStart, RefusesVoxelsThatAreTooMany) {
+  const PointSet points = points_of(bumpy_rows(300000, 3, 1), 3, DType::f32);
+  EXPECT_THROW(global_start(points.view(), points.view(), {.global_voxel = 1e-5}), UsageError);
+}
+
+TEST(GlobalStart, LevelTurnsOfHugeAndTinyCloudsAreFound) {
+  TwoParts parts(8000, 3, 2, true);
+  for (const double scale : {1e-80, 1e80}) {
+    std::vector<double> source = parts.source, target = parts.target;
+    for (double& value : source) value *= scale;
+    for (double& value : target) value *= scale;
+    const GlobalStart found = global_start(points_of(source, 3, DType::f64).view(),
+                                           points_of(target, 3, DType::f64).view(), {.degrees_of_freedom = 4});
+    EXPECT_TRUE(found.found) << scale;
+    EXPECT_NEAR(found.pose(0, 0), parts.truth(0, 0), 0.05) << scale;
+    EXPECT_NEAR(found.pose(1, 0), parts.truth(1, 0), 0.05) << scale;
+  }
+}
+
 void expect_same_start(const GlobalStart& a, const GlobalStart& b) {
   EXPECT_EQ(a.pose, b.pose);
   EXPECT_EQ(a.found, b.found);

@@ -143,9 +143,9 @@ Downsampled downsample(PointView points, const DownsampleOptions& options) {
   const runtime::Watched watched(&options.progress, "checking");
   const std::uint64_t bytes = sampling_bytes(points, options);
   try {
+    if (is_for_gpu && options.voxel) return by_voxels_on_gpu(points, options);
     runtime::require_allowed(bytes, "downsampling");
     const MemoryLimit held(0, bytes);
-    if (is_for_gpu && options.voxel) return by_voxels_on_gpu(points, options);
     const std::vector<std::uint32_t> rows =
         usable_rows(points, {.skip = options.skip_nonfinite, .threads = options.threads});
     Downsampled result = options.voxel      ? by_voxels(points, rows, options)

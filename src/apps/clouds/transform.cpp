@@ -68,7 +68,9 @@ void move_rows(PointView points, std::span<T> moved, const TransformOptions& opt
       double from[kDims], to[kDims];
       for (int d = 0; d < kDims; ++d) from[d] = static_cast<double>(row[d]);
       move(from, to);
-      for (int d = 0; d < kDims; ++d) out[d] = static_cast<T>(to[d]);
+      // The bits of a NaN that is computed depend on the machine.
+      for (int d = 0; d < kDims; ++d)
+        out[d] = to[d] == to[d] ? static_cast<T>(to[d]) : std::numeric_limits<T>::quiet_NaN();
     }
   });
 }

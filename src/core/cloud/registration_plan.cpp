@@ -74,7 +74,10 @@ void check_registration(std::uint32_t dims, const apps::RegistrationOptions& opt
     throw UsageError(fmt::format("the largest distance of pairs must be at least 0, not {}", options.max_distance));
   }
   if (!(options.first_distance >= 0) || !(options.global_voxel >= 0 && std::isfinite(options.global_voxel))) {
-    throw UsageError("the first distance of pairs and the side of the global start's voxels must be at least 0");
+    throw UsageError(fmt::format(
+        "the first distance of pairs ({}) and the side of the global start's voxels ({}) must be at least 0, the "
+        "side also finite",
+        options.first_distance, options.global_voxel));
   }
   if (wants_global_start(options)) check_global_start(options);
   if (!(options.keep > 0 && options.keep <= 1)) {

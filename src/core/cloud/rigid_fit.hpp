@@ -31,8 +31,13 @@ class RigidFit {
     }
     motion = {};
     if (freedom == FitFreedom::level) {
-      const double cosine = s[0][0] + s[1][1];
-      const double sine = s[0][1] - s[1][0];
+      double cosine = s[0][0] + s[1][1], sine = s[0][1] - s[1][0];
+      const double largest = (cosine < 0 ? -cosine : cosine) + (sine < 0 ? -sine : sine);
+      if (!(largest > 1e-100 && largest < 1e100)) {  // squares would overflow or vanish
+        if (!(largest > 0)) return false;
+        cosine /= largest;
+        sine /= largest;
+      }
       const double length = square_root(cosine * cosine + sine * sine);
       if (!(length > 0)) return false;
       // Half of the angle, from the larger of its sine and cosine.

@@ -42,7 +42,8 @@ __global__ void __launch_bounds__(kMotionThreads) move_rows(const __grid_constan
     if (!is_finite) atomic_or(task.bad, 1u);
 #pragma unroll
     for (std::uint32_t d = 0; d < kDims; ++d) {
-      task.moved[i * kDims + d] = is_finite ? static_cast<T>(to[d]) : std::numeric_limits<T>::quiet_NaN();
+      task.moved[i * kDims + d] =
+          is_finite && to[d] == to[d] ? static_cast<T>(to[d]) : std::numeric_limits<T>::quiet_NaN();
     }
   }
 }

@@ -6,6 +6,7 @@
 
 #include "apps/for_each_row.hpp"
 #include "core/cloud/vector3.hpp"
+#include "runtime/progress_meter.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -87,13 +88,14 @@ class PoseFinder {
     std::vector<PoseCandidate> found;
     std::vector<std::uint8_t> is_taken(matches_.size());
     for (const std::uint32_t seed : order) {
+      runtime::look_for_stop();
       if (found.size() == kMostSeeds || triangles[seed] == 0) break;
       if (is_taken[seed]) continue;
       is_taken[seed] = 1;
       PoseCandidate candidate;
       if (!fit_around(seed, candidate.motion) || !fit_to_all(candidate.motion)) continue;
       for (std::size_t m = 0; m < matches_.size(); ++m) {
-        if (squared_error(candidate.motion, m) > tolerance_ * tolerance_) continue;
+        if (!(squared_error(candidate.motion, m) <= tolerance_ * tolerance_)) continue;
         ++candidate.matches;
         is_taken[m] = 1;  // a seed of its own would lead here
       }

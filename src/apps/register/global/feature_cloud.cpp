@@ -6,7 +6,10 @@
 #include "apps/register/global/point_features.hpp"
 
 #include <kith/apps/downsample.hpp>
+#include <kith/error.hpp>
 #include <kith/index.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -21,13 +24,34 @@ constexpr std::uint64_t kFewVoxels = 6144;
 constexpr std::uint64_t kManyVoxels = 4 * kFewVoxels;
 /// Sides are the diagonal divided by powers of this, a fourth root of 2.
 constexpr double kSideStep = 1.189207115002721;
-constexpr int kSideSteps = 48;
+constexpr int kSideSteps = 112;
+/// Finer sides are for diagonals that a few points far away have made large.
+constexpr int kUsualSides = 49;
+constexpr std::uint64_t kTooFewVoxels = 512;
+/// Means of voxels that are described, at most.
+constexpr std::uint64_t kMostMeans = std::uint64_t{1} << 18;
+
+/// One row of each `step`, not always the same: scans repeat themselves, from beam to beam or line to line.
+std::uint64_t sampled_row(std::uint64_t i, std::uint64_t step) {
+  std::uint64_t mixed = (i + 1) * 0x9e3779b97f4a7c15;
+  mixed = (mixed ^ mixed >> 32) * 0xd6e8feb86659fd93;
+  return i * step + (mixed ^ mixed >> 32) % step;
+}
 
 PointSet voxel_sample_of(const PointSet& points) {
   const std::uint64_t step = std::max<std::uint64_t>(1, points.rows() / kVoxelSample);
-  const std::uint64_t count = (points.rows() + step - 1) / step;
-  return PointSet::copy_of(PointView(points.view().data(), points.dtype(), count, points.dims(),
-                                     static_cast<std::int64_t>(step * points.dims())));
+  PointSet sample(points.dtype(), points.rows() / step, points.dims());
+  const auto take = [&](auto from, auto to) {
+    for (std::uint64_t i = 0; i < sample.rows(); ++i) {
+      std::copy_n(from.begin() + sampled_row(i, step) * points.dims(), points.dims(), to.begin() + i * points.dims());
+    }
+  };
+  if (points.dtype() == DType::f32) {
+    take(points.values<float>(), sample.values<float>());
+  } else {
+    take(points.values<double>(), sample.values<double>());
+  }
+  return sample;
 }
 
 PointSet voxel_means(const PointSet& points, double voxel, int threads) {
@@ -67,11 +91,21 @@ double feature_voxel(const PointSet& source, const PointSet& target, double sour
     // Of a curve the voxels next to each other are few: it needs some points in each.
     const std::uint64_t most =
         std::max<std::uint64_t>(1, sample.dims() == 2 ? sample.rows() / 2 : sample.rows() * 3 / 4);
-    many[c] = finest_side(sample, sides, std::min(kManyVoxels, most), threads);
+    many[c] = finest_side(sample, std::span(sides).first(kUsualSides), std::min(kManyVoxels, most), threads);
+    if (many[c] + 1 == kUsualSides && voxel_means(sample, sides[kUsualSides - 1], threads).rows() < kTooFewVoxels) {
+      many[c] = finest_side(sample, sides, std::min(kManyVoxels, most), threads);
+    }
     few[c] = finest_side(sample, std::span(sides).first(static_cast<std::size_t>(many[c]) + 1),
                          std::min(kFewVoxels, most), threads);
   }
-  const int chosen = std::min({many[0], many[1], std::max(few[0], few[1])});
+  int chosen = std::min({many[0], many[1], std::max(few[0], few[1])});
+  // A sample has fewer voxels than all of its points.
+  for (const PointSet* cloud : clouds) {
+    while (chosen > 0 && cloud->rows() > 2 * kManyVoxels &&
+           voxel_means(*cloud, sides[static_cast<std::size_t>(chosen)], threads).rows() > 2 * kManyVoxels) {
+      --chosen;
+    }
+  }
   return sides[static_cast<std::size_t>(chosen)];
 }
 
@@ -80,6 +114,12 @@ FeatureCloud feature_cloud(const PointSet& points, double voxel, int threads) {
   cloud.dims = points.dims();
   const PointSet means = voxel_means(points, voxel, threads);
   const std::uint64_t rows = means.rows();
+  if (rows > kMostMeans) {
+    throw UsageError(
+        fmt::format("a global start compares at most {} means of voxels, but {} voxels of the side {} hold "
+                    "points; take a larger side",
+                    kMostMeans, rows, voxel));
+  }
   const std::uint32_t dims = means.dims();
   BuildOptions build;
   build.device = Device::cpu();

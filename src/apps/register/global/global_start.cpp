@@ -144,9 +144,9 @@ GlobalStart find_start(const PointSet& source, const core::CloudExtent& source_e
   const Pose pose = core::pose_of(poses.front().candidate.motion, frame, source.dims());
   const bool is_finite = std::all_of(pose.matrix.begin(), pose.matrix.end(), [](double x) { return std::isfinite(x); });
   if (!(poses.front().score > 0) || !is_finite) return finished();
+  start.consistent = count_consistent(here, there, matches, poses.front().candidate.motion, start.voxel);
   start.found = true;
   start.pose = pose;
-  start.consistent = count_consistent(here, there, matches, poses.front().candidate.motion, start.voxel);
   start.overlap = poses.front().score;
   start.runner_up = poses.size() > 1 ? poses[1].score : 0;
   return finished();
