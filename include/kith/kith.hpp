@@ -29,6 +29,7 @@
 #include <kith/apps/verify_neighbors.hpp>
 #include <kith/apps/verify_sequences.hpp>
 #include <kith/apps/verify_tree.hpp>
+#include <kith/apps/view.hpp>
 #include <kith/bit_index.hpp>
 #include <kith/cover_tree.hpp>
 #include <kith/device.hpp>

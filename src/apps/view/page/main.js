@@ -1,0 +1,2 @@
+// Starts the page.
+document.documentElement.dataset.state = 'ready';
