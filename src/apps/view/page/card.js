@@ -14,7 +14,8 @@ function coordinateText(cloud, axis, value) {
 
 function valueText(column, value) {
   if (column.kind === 'label') return shown(value, 80);
-  if (column.kind === 'number') return Number.isNaN(value) ? 'none' : exact(value, column.rounded ? 'f32' : column.values.type);
+  if (column.kind === 'number')
+    return Number.isNaN(value) ? 'none' : exact(value, column.rounded ? 'f32' : column.values.type);
   if (column.kind === 'color') return value.map((part) => Number.isNaN(part) ? 'none' : Math.round(part)).join(', ');
   return value.map((part) => brief(part, 4)).join(', ');
 }
@@ -31,7 +32,7 @@ function pointRows(view, {cloud: number, place}) {
   const rows = [];
   for (let axis = 0; axis < cloud.dims; ++axis) rows.push(...row('xyz'[axis], coordinateText(cloud, axis, own[axis])));
   const steps = cloud.resolution?.filter((step) => step > 0) ?? [];
-  if (steps.length > 0) rows.push(...row('rounded to', [...new Set(steps.map((step) => brief(step, 3)))].join(', ')));
+  if (steps.length > 0) rows.push(...row('rounded to', brief(Math.max(...steps), 2)));
   if (cloud.pose) {
     // Moved coordinates carry the rounding of a turn: a millionth of the size of the cloud is what they are good for.
     const step = Math.max(...steps, cloud.size * 1e-6);
@@ -57,7 +58,8 @@ function neighborItem(view, {row: number, place, distance}, of) {
 /** Fills the card that body.html has; update() follows the view. */
 export function makeCard(view) {
   const card = byId('card');
-  const [title, facts, list, heading] = ['card-title', 'card-facts', 'card-neighbors', 'card-neighbors-title'].map(byId);
+  const [title, facts, list, heading] =
+      ['card-title', 'card-facts', 'card-neighbors', 'card-neighbors-title'].map(byId);
   byId('card-close').addEventListener('click', () => view.pick(null));
   let filledWith = null;
 
