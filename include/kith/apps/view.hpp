@@ -22,6 +22,8 @@ struct ViewedCloud {
   /// What else is known of the points, a value per row: numbers, labels, texts. red, green and blue become a colour;
   /// nx, ny, nz or normal_x, normal_y, normal_z directions.
   std::span<const io::Column> columns = {};
+  /// What the page calls each row, ascending; empty: 0, 1, … For samples of larger clouds.
+  std::span<const std::uint32_t> row_numbers = {};
   /// Moves the cloud to where it belongs; the page has a slider from before to after.
   std::optional<Pose> pose = {};
   /// Neighbours of every row, which the page draws when a point is picked; null: none. Their indices are rows of the
@@ -32,8 +34,8 @@ struct ViewedCloud {
 
 struct ViewOptions {
   std::string title;  ///< empty: the names of the clouds
-  /// What colours the points: "cloud", "x", "y", "z", "rgb", "normal" or the name of a column. Empty: what is there, in this
-  /// order: colours, columns named intensity, label or class, several clouds apart, height.
+  /// What colours the points: "cloud", "x", "y", "z", "rgb", "normal" or the name of a column. Empty: what is there, in
+  /// this order: colours, columns named intensity, label or class, several clouds apart, height.
   std::string color;
   /// Stores every coordinate and value as it is. Otherwise those of more than a million numbers are rounded to 65,536
   /// steps of their range, and the page says so.
