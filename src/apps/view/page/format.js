@@ -1,0 +1,43 @@
+// Numbers and texts as people read them. Texts come from files of strangers: they are cut, and what could hide or turn
+// letters around is replaced.
+
+/** A text of at most `limit` characters without control characters. */
+export function shown(text, limit = 60) {
+  const letters = [...String(text).slice(0, 4 * limit).replace(/[\p{Cc}\p{Bidi_Control}]/gu, '\ufffd')];
+  return letters.length > limit ? `${letters.slice(0, limit - 1).join('')}\u2026` : letters.join('');
+}
+
+/** 1234567 as 1,234,567. */
+export function grouped(count) {
+  return count.toLocaleString('en-US');
+}
+
+/** "1 point", "2 points". */
+export function counted(count, word) {
+  return `${grouped(count)} ${word}${count === 1 ? '' : 's'}`;
+}
+
+/** A number in few characters. */
+export function brief(value, digits = 4) {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'none' : String(value).replace('Infinity', '\u221e');
+  const size = Math.abs(value);
+  if (size !== 0 && (size >= 1e7 || size < 1e-4)) return value.toExponential(digits - 1).replace(/\.?0+e/, 'e');
+  return String(Number(value.toPrecision(Math.max(digits, size >= 1 ? Math.ceil(Math.log10(size + 1)) : 0))));
+}
+
+/** The digits of a number that a step of this size leaves meaningful. */
+export function toStep(value, step) {
+  const digits = Math.ceil(-Math.log10(step) - 1e-9);
+  if (!Number.isFinite(digits) || digits > 12 || Math.abs(value) >= 1e15) return String(Number(value.toPrecision(12)));
+  return value.toFixed(Math.max(0, digits));
+}
+
+/** All digits of a value that was stored as float or double. */
+export function exact(value, type) {
+  if (type !== 'f32') return String(Number(value.toPrecision(15)) === value ? Number(value.toPrecision(15)) : value);
+  for (let digits = 6; digits < 9; ++digits) {
+    const short = Number(value.toPrecision(digits));
+    if (Math.fround(short) === value) return String(short);
+  }
+  return String(Number(value.toPrecision(9)));
+}
