@@ -10,6 +10,7 @@ namespace kith::cli {
 
 Command generate_command();
 Command info_command();
+Command view_command();
 Command build_command();
 Command plan_command();
 Command knn_command();

@@ -50,6 +50,7 @@
 #include <kith/io/read_sequences.hpp>
 #include <kith/io/row_map_file.hpp>
 #include <kith/io/table.hpp>
+#include <kith/io/text_file.hpp>
 #include <kith/io/text_header.hpp>
 #include <kith/io/tree_file.hpp>
 #include <kith/io/write_points.hpp>

@@ -17,11 +17,13 @@ namespace kith::apps::inline v0 {
 
 /// A cloud on the page. What is borrowed must outlive the call that makes the page.
 struct ViewedCloud {
-  std::string name;  ///< as people call it, such as its file; any bytes
-  PointView points;  ///< 1 to 3 dims, in host memory. Rows with NaN or infinity are left out, and the page says so
+  std::string name = {};  ///< as people call it, such as its file; any bytes
+  PointView points = {};  ///< 1 to 3 dims, in host memory. Rows with NaN or infinity are left out, and the page says so
   /// What else is known of the points, a value per row: numbers, labels, texts. red, green and blue become a colour;
   /// nx, ny, nz or normal_x, normal_y, normal_z directions.
   std::span<const io::Column> columns = {};
+  /// What the page calls each row, ascending; empty: 0, 1, … For samples of larger clouds.
+  std::span<const std::uint32_t> row_numbers = {};
   /// Moves the cloud to where it belongs; the page has a slider from before to after.
   std::optional<Pose> pose = {};
   /// Neighbours of every row, which the page draws when a point is picked; null: none. Their indices are rows of the
@@ -31,10 +33,10 @@ struct ViewedCloud {
 };
 
 struct ViewOptions {
-  std::string title;  ///< empty: the names of the clouds
-  /// What colours the points: "cloud", "x", "y", "z", "rgb", "normal" or the name of a column. Empty: what is there, in this
-  /// order: colours, columns named intensity, label or class, several clouds apart, height.
-  std::string color;
+  std::string title = {};  ///< empty: the names of the clouds
+  /// What colours the points: "cloud", "x", "y", "z", "rgb", "normal" or the name of a column. Empty: what is there, in
+  /// this order: colours, columns named intensity, label or class, several clouds apart, height.
+  std::string color = {};
   /// Stores every coordinate and value as it is. Otherwise those of more than a million numbers are rounded to 65,536
   /// steps of their range, and the page says so.
   bool exact = false;
