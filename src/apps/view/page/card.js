@@ -9,13 +9,13 @@ const MOST_NEIGHBORS = 200;
 /** A coordinate with the digits that are known: those of its type, or of the step it was rounded to. */
 function coordinateText(cloud, axis, value) {
   const step = cloud.resolution?.[axis];
-  return step > 0 ? toStep(value, step) : exact(value, cloud.axes[axis].type);
+  return step > 0 ? toStep(value, step) : exact(value);
 }
 
 function valueText(column, value) {
   if (column.kind === 'label') return shown(value, 80);
   if (column.kind === 'number')
-    return Number.isNaN(value) ? 'none' : exact(value, column.rounded ? 'f32' : column.values.type);
+    return Number.isNaN(value) ? 'none' : column.rounded ? toStep(value, column.values.step) : exact(value);
   if (column.kind === 'color') return value.map((part) => Number.isNaN(part) ? 'none' : Math.round(part)).join(', ');
   return value.map((part) => brief(part, 4)).join(', ');
 }
@@ -45,9 +45,9 @@ function pointRows(view, {cloud: number, place}) {
   return rows;
 }
 
-function neighborItem(view, {row: number, place, distance}, of) {
+function neighborItem(view, {row: number, place, distance, isMeasured}, of) {
   const label = `row ${grouped(number)}`;
-  const apart = distance === undefined ? '' : brief(distance, 6);
+  const apart = Number.isNaN(distance) ? '' : (isMeasured ? '\u2248 ' : '') + brief(distance, isMeasured ? 4 : 6);
   const texts = [make('span', {textContent: label}), make('span', {class: 'number', textContent: apart})];
   if (place < 0) return make('li', {class: 'absent', title: 'not shown'}, ...texts);
   const button = make('button', {type: 'button', 'data-row': String(number)}, ...texts);

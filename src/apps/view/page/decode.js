@@ -21,6 +21,13 @@ export function valueAt(values, place) {
   return raw === values.missing ? NaN : values.low + values.step * raw;
 }
 
+/** Where a value is for the first time, -1 if nowhere. */
+export function placeOfValue({raw, low, step}, value) {
+  if (step === undefined) return raw.indexOf(value);
+  if (step === 0) return value === low && raw.length > 0 ? 0 : -1;
+  return raw.indexOf((value - low) / step);
+}
+
 /** All values, in the order of `order`. */
 export function valuesInOrder({raw, low, step, missing}, order) {
   const values = new Float64Array(order.length);

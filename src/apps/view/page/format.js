@@ -28,9 +28,9 @@ export function toStep(value, step) {
   return value.toFixed(Math.max(0, digits));
 }
 
-/** All digits of a value that was stored as float or double. */
-export function exact(value, type) {
-  if (type !== 'f32') return String(Number(value.toPrecision(15)) === value ? Number(value.toPrecision(15)) : value);
+/** All digits of a value that was a float or a double. */
+export function exact(value) {
+  if (Math.fround(value) !== value) return String(value);
   for (let digits = 6; digits < 9; ++digits) {
     const short = Number(value.toPrecision(digits));
     if (Math.fround(short) === value) return String(short);

@@ -1,7 +1,7 @@
 // The clouds in numbers that a GPU can work with: coordinates around the centre of each cloud, in units of its size, in
 // a fixed random order, so that any first part of them is an even sample. Where a cloud is comes in with its matrix.
 import {distinctColor} from './colors.js';
-import {boundsOf, valueAt, valuesInOrder} from './decode.js';
+import {boundsOf, placeOfValue, valueAt, valuesInOrder} from './decode.js';
 import {add, mix, partOf, quaternionOf, rotate, rowsOf, scaled, subtract, transform} from './matrix.js';
 
 const IDENTITY = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
@@ -78,7 +78,7 @@ export function placed(cloud, place, share) {
 /** The original row number of a point, and the point of a row: -1 if it is not shown. */
 export const rowAt = (cloud, place) => cloud.rows ? valueAt(cloud.rows, place) : place;
 export function placeOfRow(cloud, row) {
-  if (cloud.rows) return cloud.rows.raw.indexOf(row);
+  if (cloud.rows) return placeOfValue(cloud.rows, row);
   return Number.isInteger(row) && row >= 0 && row < cloud.count ? row : -1;
 }
 

@@ -4,7 +4,7 @@ import {colorChoices, findChoice, makeColoring} from './coloring.js';
 import {mapTable} from './colors.js';
 import {valueAt} from './decode.js';
 import {makeFrames, USUAL_DISTANCE} from './frames.js';
-import {add, clamp, multiply, scaled, transform} from './matrix.js';
+import {add, clamp, multiply, scaled, subtract, transform} from './matrix.js';
 import {pickPoint} from './pick.js';
 import {makeRenderer} from './renderer.js';
 import {boxOf, cloudMatrix, placed, placeOfRow, rowAt, sphereOf, toScene} from './scene.js';
@@ -218,15 +218,26 @@ export function makeView(scene, canvases) {
 
   // --- picking
 
+  /** How far a point is from another one, as they are shown: where distances are not on the page. */
+  function distanceTo(own, cloud, place) {
+    return place < 0 ? NaN : Math.hypot(...subtract(placed(scene.clouds[cloud], place, 1), own));
+  }
   function neighborsOf(cloud, place) {
     const {neighbors} = scene.clouds[cloud];
     if (!neighbors) return [];
+    const own = placed(scene.clouds[cloud], place, 1);
     const found = [];
     for (let at = place * neighbors.k; at < (place + 1) * neighbors.k; ++at) {
       const row = valueAt(neighbors.indices, at);
       if (row === NOBODY) continue;
-      const distance = neighbors.distances && valueAt(neighbors.distances, at);
-      found.push({row, place: placeOfRow(scene.clouds[neighbors.of], row), distance});
+      const other = placeOfRow(scene.clouds[neighbors.of], row);
+      const stored = neighbors.distances && valueAt(neighbors.distances, at);
+      found.push({
+        row,
+        place: other,
+        distance: stored ?? distanceTo(own, neighbors.of, other),
+        isMeasured: stored === undefined
+      });
     }
     return found;
   }
