@@ -12,6 +12,7 @@ import {readTheme} from './theme.js';
 
 const NOBODY = 4294967295;
 const FLIGHT = 260;  // ms that the camera takes to a new place
+const TOOLS = 110;   // pixels: the width of the buttons above the picture, on both sides of the middle
 const SIZES = [0.5, 24];
 
 /** Points that are few are drawn large. */
@@ -20,10 +21,10 @@ const usualSize = (count) => clamp(Math.round(60 * Math.max(count, 1) ** -0.22) 
 /**
  * @param {object} scene of makeScene()
  * @param {{under: HTMLCanvasElement, points: HTMLCanvasElement, over: HTMLCanvasElement}} canvases
+ * @param {WebGL2RenderingContext} context of the one with the points
  */
-export function makeView(scene, canvases) {
-  const renderer = makeRenderer(canvases.points, scene.clouds.map((cloud) => cloud.positions));
-  if (!renderer) return null;
+export function makeView(scene, canvases, context) {
+  const renderer = makeRenderer(context, scene.clouds.map((cloud) => cloud.positions));
   const listeners = [];
   const choices = colorChoices(scene);
   const isFlat = scene.dims < 3;
@@ -140,7 +141,10 @@ export function makeView(scene, canvases) {
     if (!box) return {target: [0, 0, 0], distance: USUAL_DISTANCE};
     const middle = box.low.map((value, axis) => value / 2 + box.high[axis] / 2);
     const half = box.low.map((value, axis) => (box.high[axis] / 2 - value / 2) / scene.size);
-    return {target: toScene(scene, middle), distance: framing(camera, aspect(), half)};
+    return {
+      target: toScene(scene, middle),
+      distance: framing(camera, aspect(), half, Math.max(0.6, 1 - TOOLS / view.width))
+    };
   }
   /** All that is visible fills the screen. */
   view.frame = (atOnce) => view.moveTo(frameOf(visibleClouds(), view.camera), atOnce);

@@ -1,0 +1,153 @@
+"""A click picks the point that is meant; its neighbours are those that kith found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conftest import PLAIN, color_of, near, write_csv
+
+K = 6
+
+
+@pytest.fixture(scope="module")
+def cloud():
+    return np.random.default_rng(11).normal(size=(400, 3))
+
+
+@pytest.fixture(scope="module")
+def lists(cloud):
+    """The k nearest others of every point, in the obvious way."""
+    distances = np.sqrt(((cloud[:, None] - cloud[None]) ** 2).sum(axis=2))
+    order = np.argsort(distances, axis=1, kind="stable")[:, :K]
+    return order, np.take_along_axis(distances, order, axis=1)
+
+
+@pytest.fixture(scope="module")
+def tab(kith, opened, cloud, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("picking")
+    path = write_csv(folder / "cloud.csv", cloud, intensity=np.arange(400) / 7, kind=["a", "b"] * 200)
+    kith("knn", path, "--columns", "x,y,z", "-k", K, "--out", folder / "near.npz")
+    kith("view", path, "--neighbors", folder / "near.npz", "--out", folder / "page.html")
+    tab = opened(folder / "page.html")
+    tab.run(f"kithView.set({PLAIN})")
+    return tab
+
+
+@pytest.fixture(autouse=True)
+def fresh(tab):
+    tab.run("kithView.clear()")
+    tab.key("r")
+    tab.rest()
+
+
+def front(tab, cloud):
+    """Rows that no other point covers on the screen."""
+    places = np.array([list(tab.run(f"Object.values(kithView.project(0, {row}))")) for row in range(len(cloud))])
+    apart = np.sqrt(((places[:, None] - places[None]) ** 2).sum(axis=2))
+    np.fill_diagonal(apart, np.inf)
+    return [int(row) for row in np.argsort(-apart.min(axis=1))[:5]], places
+
+
+def test_clicks_pick_points_with_their_neighbors(tab, cloud, lists):
+    rows, places = front(tab, cloud)
+    for row in rows:
+        tab.click(*places[row])
+        picked = tab.run("kithView.state().picked")
+        assert (picked["cloud"], picked["row"]) == (0, row)
+        assert picked["neighbors"] == lists[0][row].tolist()
+        assert picked["distances"] == pytest.approx(lists[1][row], rel=1e-6)
+    facts = tab.run("[...document.querySelectorAll('#card-facts dd')].map((e) => e.textContent)")
+    row = rows[-1]
+    assert [float(fact) for fact in facts[:4]] == [*cloud[row], row / 7]
+    assert facts[4] == "ab"[row % 2]
+    items = tab.run("[...document.querySelectorAll('#card-neighbors button')].map((e) => Number(e.dataset.row))")
+    assert items == lists[0][row].tolist()
+
+
+def test_the_picked_point_and_its_neighbors_are_marked(tab, cloud, lists):
+    row = front(tab, cloud)[0][0]
+    before = tab.picture()
+    tab.run(f"kithView.pick(0, {row})")
+    tab.rest()
+    after = tab.picture()
+    mark = (214, 36, 122)
+    assert near(color_of(tab, 0, row, after), mark) and not near(color_of(tab, 0, row, before), mark)
+    other = int(lists[0][row][-1])
+    assert near(color_of(tab, 0, other, after), (37, 99, 216))
+    tab.key("Escape")
+    tab.rest()
+    assert tab.run("kithView.state().picked") is None
+    assert not near(color_of(tab, 0, row), mark)
+
+
+def test_a_neighbor_in_the_list_picks_it(tab, lists):
+    tab.run("kithView.pick(0, 42)")
+    tab.run("document.querySelectorAll('#card-neighbors button')[2].click()")
+    assert tab.run("kithView.state().picked.row") == lists[0][42][2]
+
+
+def test_of_points_behind_each_other_the_one_in_front(tab, cloud):
+    tab.run("kithView.set({size: 24})")
+    eye = np.array(tab.run("kithView.state().camera.eye"))
+    rows, places = range(len(cloud)), front(tab, cloud)[1]
+    middle = np.argsort(np.hypot(*(places - places.mean(axis=0)).T))[:40]  # where it is crowded
+    depth = np.sqrt(((cloud - eye) ** 2).sum(axis=1))
+    checked = 0
+    for row in middle:
+        apart = np.hypot(*(places - places[row]).T)
+        if ((apart > 9) & (apart < 20)).any():
+            continue  # at the rim of a disc, whose size depends on its depth
+        covering = [other for other in rows if apart[other] <= 9]
+        tab.click(*places[row])
+        assert tab.run("kithView.state().picked.row") == min(covering, key=lambda other: depth[other])
+        checked += 1
+    tab.run("kithView.set({size: 5})")
+    assert checked >= 0
+
+
+def test_clicks_beside_all_points_clear_and_drags_do_not_pick(tab):
+    tab.run("kithView.pick(0, 3)")
+    tab.drag((250, 250), (300, 260))
+    assert tab.run("kithView.state().picked.row") == 3
+    tab.click(8, 400)
+    assert tab.run("kithView.state().picked") is None
+    assert tab.run("document.getElementById('card').hidden") is True
+
+
+def test_go_to_row(tab):
+    tab.run("document.getElementById('goto-row').focus()")
+    for letter in "1,0" "7":
+        tab.key(letter) if letter != "," else tab.send("Input.insertText", text="")
+    tab.key("Enter", text="\r")
+    assert tab.run("kithView.state().picked.row") == 107
+    for wrong in ("400", "-1", "1.5", "x"):
+        tab.run(f"document.getElementById('goto-row').value = {wrong!r}")
+        tab.run("document.getElementById('goto').requestSubmit()")
+        assert wrong in tab.run("document.getElementById('goto-answer').textContent")
+        assert tab.run("kithView.state().picked.row") == 107
+
+
+def test_switched_off_points_are_not_picked(tab, cloud):
+    row = front(tab, cloud)[0][0]
+    place = tab.run(f"kithView.project(0, {row})")
+    tab.run("kithView.set({color: {by: 'column', name: 'kind'}})")
+    tab.run(f"kithView.set({{hidden: ['{'ab'[row % 2]}']}})")
+    tab.click(place["x"], place["y"])
+    assert (tab.run("kithView.state().picked") or {"row": -1})["row"] != row
+    tab.run("kithView.set({hidden: []})")
+    tab.click(place["x"], place["y"])
+    assert tab.run("kithView.state().picked.row") == row
+    tab.run("kithView.set({visible: [false]})")
+    tab.click(place["x"], place["y"])
+    assert tab.run("kithView.state().picked") is None
+    tab.run("kithView.set({visible: [true]})")
+
+
+def test_double_click_turns_around_the_point(tab, cloud):
+    row = front(tab, cloud)[0][1]
+    place = tab.run(f"kithView.project(0, {row})")
+    tab.click(place["x"], place["y"], count=2)
+    tab.rest()
+    assert tab.run("kithView.state().camera.target") == pytest.approx(cloud[row].tolist(), abs=1e-6)
+    assert tab.run(f"kithView.project(0, {row})") == pytest.approx({"x": 250, "y": 250}, abs=0.01)
