@@ -29,7 +29,7 @@ DRAWN = {
     "normal_directions": "normal_directions.draw",
     "outlier_rules": "outlier_rules.draw",
     "search_path": "search_path.draw",
-    "sequential_rounds": "sequential_rounds.draw",
+    "sequential_votes": "sequential_votes.draw",
 }
 
 
@@ -50,6 +50,9 @@ def main():
     parser.add_argument("--check", action="store_true", help="fail instead of writing")
     parser.add_argument("names", nargs="*", metavar="NAME", help="draw only these")
     arguments = parser.parse_args()
+    unknown = [name for name in arguments.names if name not in DRAWN]
+    if unknown:
+        parser.error(f"no drawing is called {unknown[0]}; there are {', '.join(DRAWN)}")
     problems = []
     for name in arguments.names or DRAWN:
         path = DRAWINGS / f"{name}.svg"

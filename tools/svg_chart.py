@@ -6,7 +6,7 @@ They follow the theme of the page (svg_theme.py), text stays text, and lines dif
 import math
 from xml.sax.saxutils import escape, quoteattr
 
-from svg_theme import BACK, BLUE, FAINT, FINE_GRID, GOLD, GREEN, GRID, INK, ORANGE, PURPLE, SLATE, style
+from svg_theme import BACK, BLUE, FAINT, FINE_GRID, GOLD, GREEN, GRID, INK, ORANGE, PURPLE, SLATE, style_sheet
 
 COLOURS = [BLUE, ORANGE, GREEN, PURPLE, GOLD, SLATE]
 MARKERS = ["circle", "square", "triangle", "diamond", "cross"]
@@ -99,7 +99,7 @@ class Svg:
 
     def whole(self):
         """The file."""
-        return "\n".join([*self.head, style(self.parts), *self.parts, "</svg>"]) + "\n"
+        return "\n".join([*self.head, style_sheet(self.parts), *self.parts, "</svg>"]) + "\n"
 
 
 class Chart(Svg):

@@ -18,7 +18,7 @@ DARK = {
 }
 
 
-def style(parts):
+def style_sheet(parts):
     """The style sheet for these parts of a picture: what each of the colours in them is on a dark page."""
     text = "".join(parts)
     rules = "".join(

@@ -34,11 +34,6 @@ class Drawing(Svg):
         place = f'x="{number(left)}" y="{number(top)}" width="{number(width)}" height="{number(height)}"'
         self.parts.append(f'<rect {place} fill="{fill}"{more}/>')
 
-    def polygon(self, places, fill, stroke=None, line_width=1.0):
-        more = f' stroke="{stroke}" stroke-width="{line_width:g}" stroke-linejoin="round"' if stroke else ""
-        path = " ".join(f"{number(x)},{number(y)}" for x, y in places)
-        self.parts.append(f'<polygon points="{path}" fill="{fill}"{more}/>')
-
     def dots(self, places, colour, size=5.0):
         if places:
             self.path([f"M{number(x)} {number(y)}h0" for x, y in places], colour, size)

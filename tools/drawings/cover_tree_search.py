@@ -103,7 +103,8 @@ def draw():
     scanned = sum(len(node.members) for node, entered in fates if entered and not node.children)
     svg = Drawing(
         TOP + SIDE + 122, "A search in a cover tree",
-        f"{len(CLOUD)} points, {K} neighbours: nodes of three levels that are entered or skipped; {scanned} points are in leaves that are scanned.",
+        f"{len(CLOUD)} points, {K} neighbours: nodes of three levels that are entered or skipped; {scanned} points are in leaves "
+        "that are scanned.",
     )
     svg.heading(LEFT, 24, f"A search for {K} neighbours: {scanned} of {len(CLOUD)} points are in leaves that it enters")
     radius = found[-1][0]
@@ -116,7 +117,6 @@ def draw():
             for node, inside in here:
                 if inside:
                     view.ball(CLOUD[node.centre], node.reach, BLUE, 1.4, fill=BLUE_TINT)
-            met = {i for node, _ in here for i in node.members}
             inside = {i for node, entered_ in here if entered_ for i in node.members}
             svg.dots(view.all(CLOUD[i] for i in range(len(CLOUD)) if i not in inside), DOT, 2.8)
             svg.dots(view.all(CLOUD[i] for i in sorted(inside)), BLUE, 3.4)

@@ -5,7 +5,7 @@ from fractions import Fraction
 from svg_theme import BLUE, BLUE_TINT, DOT, FAINT, GRID, ORANGE
 
 from .canvas import Drawing, View
-from .clouds import SIZE, clusters, squared
+from .clouds import clusters, squared
 
 VOXEL, FARTHEST, DISTANCE = 200, 14, 150
 CLOUD = clusters(170, [(300, 330, 160), (300, 330, 90), (680, 660, 260), (500, 500, 700)], 21)

@@ -182,5 +182,6 @@ def draw():
     panel.line(list(enumerate(errors["point"])), FAINT, width=2, dash="6 4")
     panel.line(list(enumerate(errors["plane"])), ORANGE, width=2.4)
     svg.key(left + 40, top + HEIGHT + 20, [("plane", ORANGE, "line"), ("point", FAINT, "dash")])
-    svg.key(LEFT, TOP + ROW + HEIGHT + 42, [("target", BLUE, "dot"), ("source", ORANGE, "dot"), ("pair: nearest of the target", FAINT, "line")])
+    keys = [("target", BLUE, "dot"), ("source", ORANGE, "dot"), ("pair: nearest of the target", FAINT, "line")]
+    svg.key(LEFT, TOP + ROW + HEIGHT + 42, keys)
     return svg.whole()

@@ -59,7 +59,8 @@ def draw():
     scans = [i for i, (what, _, _) in enumerate(walk.steps) if what == "scanned"]
     svg = Drawing(
         TOP + 2 * ROW - 16, "The walk of one query through a k-d tree",
-        f"{len(CLOUD)} points, leaves of at most {LEAF_SIZE}; a search for {K} neighbours scans {len(scans)} of {len(leaves(root))} leaves.",
+        f"{len(CLOUD)} points, leaves of at most {LEAF_SIZE}; a search for {K} neighbours scans {len(scans)} of "
+        f"{len(leaves(root))} leaves.",
     )
     stages = [scans[0] + 1, scans[2] + 1, len(walk.steps)]
     skipped = sum(len(node.members) for what, node, _ in walk.steps if what == "skipped")

@@ -61,7 +61,8 @@ def draw():
     few = [i for i, count in enumerate(counts) if count < LEAST]
     svg = Drawing(
         TOP + SIDE + 38, "Two rules for outliers",
-        f"Of {len(CLOUD)} points {len(far)} are outliers by their mean distance to {NEIGHBORS} neighbours and {len(few)} by fewer than {LEAST} others near them.",
+        f"Of {len(CLOUD)} points {len(far)} are outliers by their mean distance to {NEIGHBORS} neighbours and {len(few)} by fewer "
+        f"than {LEAST} others near them.",
     )
     second = LEFT + SIDE + GAP
     svg.heading(LEFT, TOP - 10, f"--neighbors {NEIGHBORS}")

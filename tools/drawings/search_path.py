@@ -15,7 +15,9 @@ FLOW = [
     ("neighbours", ["by (distance,", "index), the", "same bytes"], GREEN_TINT),
     ("applications", ["registration,", "classification,", "normals …"], PURPLE_TINT),
 ]
-BEFORE = ["checks the options", "chooses engine and device", "leaves out rows with NaN", "normalises for cosine", "limits to reduced distances"]
+BEFORE = [
+    "checks the options", "chooses engine and device", "leaves out rows with NaN", "normalises for cosine", "limits to reduced distances",
+]
 AFTER = ["reduced distances", "to those of the metric;", "numbers from 0", "to rows of the caller"]
 ENGINES = ["brute force", "k-d tree", "cover tree"]
 

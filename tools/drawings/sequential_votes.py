@@ -1,4 +1,4 @@
-"""Sequential classification: which new points wait for which, and the rounds in which their labels are known."""
+"""Sequential classification: which new points vote for which later ones, and how long the chains get."""
 
 import math
 
@@ -15,15 +15,15 @@ PANEL, LEFT, RIGHT, TOP = 316, 16, 352, 34
 
 
 def classified():
-    """For each new point its label, the earlier new points among its neighbours, and its round."""
-    points, labels, waits, rounds = TRAINING + QUERIES, list(LABELS), [], []
+    """For each new point its label, the earlier new points among its neighbours, and the length of the longest chain to it."""
+    points, labels, waits, depths = TRAINING + QUERIES, list(LABELS), [], []
     for i in range(NEW):
         near = [j for _, j in nearest(points, QUERIES[i], K, range(len(TRAINING) + i))]
         votes = [labels[j] for j in near]
         labels.append(max(votes, key=lambda label: (votes.count(label), -votes.index(label))))
         waits.append([j - len(TRAINING) for j in near if j >= len(TRAINING)])
-        rounds.append(1 + max((rounds[j] for j in waits[-1]), default=0))
-    return labels[len(TRAINING) :], waits, rounds
+        depths.append(1 + max((depths[j] for j in waits[-1]), default=0))
+    return labels[len(TRAINING) :], waits, depths
 
 
 def badge(svg, place, words, label):
@@ -44,11 +44,11 @@ def shorter(begin, end, by_begin, by_end):
 
 
 def draw():
-    labels, waits, rounds = classified()
-    depth = max(rounds)
+    labels, waits, depths = classified()
+    depth = max(depths)
     svg = Drawing(
         TOP + PANEL + 62, "New points that wait for each other",
-        f"{NEW} new points among {len(TRAINING)} labelled ones, {K} neighbours each: their labels are known after {depth} rounds.",
+        f"{NEW} new points among {len(TRAINING)} labelled ones, {K} neighbours each: the longest chain of votes has {depth} of them.",
     )
     svg.heading(LEFT, TOP - 10, f"New points 1 to {NEW}, in order")
     with View(svg, LEFT, TOP, PANEL) as view:
@@ -63,11 +63,11 @@ def draw():
         for i, place in enumerate(places):
             badge(svg, place, str(i + 1), labels[i])
     view.frame(GRID)
-    svg.heading(RIGHT, TOP - 10, f"Their labels: {depth} rounds")
+    svg.heading(RIGHT, TOP - 10, f"Chains of votes: depth {depth}")
     width = (svg.width - 16 - RIGHT) / depth
     spots = {}
     for number in range(1, depth + 1):
-        members = [i for i in range(NEW) if rounds[i] == number]
+        members = [i for i in range(NEW) if depths[i] == number]
         x = RIGHT + (number - 0.5) * width
         svg.rect(x - width / 2 + 3, TOP, width - 6, PANEL, "none", GRID, round_by=6)
         svg.note(x, TOP + 20, f"{number}", anchor="middle", fill=INK)
@@ -78,6 +78,7 @@ def draw():
             svg.arrow(*shorter(spots[j], spots[i], 11, 12), FAINT, 1.2, 7)
     for i, place in spots.items():
         badge(svg, place, str(i + 1), labels[i])
-    svg.key(LEFT, TOP + PANEL + 24, [("small: labelled before", BLUE, "dot"), ("arrow: from a new point to one that it votes for", FAINT, "line")])
-    svg.note(LEFT, TOP + PANEL + 48, f"All {NEW} searches run at once; only the votes go round by round, left to right.")
+    keys = [("small: labelled before", BLUE, "dot"), ("arrow: from a new point to one that it votes for", FAINT, "line")]
+    svg.key(LEFT, TOP + PANEL + 24, keys)
+    svg.note(LEFT, TOP + PANEL + 48, f"All {NEW} searches run at once; only votes wait for each other, from left to right.")
     return svg.whole()
