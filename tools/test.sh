@@ -230,11 +230,12 @@ stage_includes() {
 }
 
 stage_docs() {
-  begin 'the documentation: links, marked examples, folder READMEs, tables and plots'
+  begin 'the documentation: links, marked examples, folder READMEs, tables, plots and drawings'
   PATH="$PWD/build/bin:$PATH" check .venv/bin/python tools/check_docs.py
   check .venv/bin/python tools/folder_readmes.py --check
   check .venv/bin/python tools/make_tables.py --check
   check .venv/bin/python tools/make_plots.py --check
+  check .venv/bin/python tools/make_drawings.py --check
   end
 }
 
