@@ -42,15 +42,15 @@ package:  ## a Debian package, in dist/
 	@tools/setup.sh package
 	@tools/package.sh
 
-format:  ## format all C++ sources
+format:  ## format all C++ and JavaScript sources
 	@tools/setup.sh format
 	@tools/format.sh
 
-check-format:  ## fail if a C++ source is not formatted
+check-format:  ## fail if a C++ or JavaScript source is not formatted
 	@tools/setup.sh format
 	@tools/format.sh --check
 
-tidy:  ## run clang-tidy over the library and the command
+tidy:  ## run clang-tidy over the library and the command, oxlint over scripts of pages
 	@tools/setup.sh tidy
 	@tools/tidy.sh
 

@@ -30,7 +30,7 @@ case $purpose in
   bench) packages+=(libbenchmark-dev libnanoflann-dev); requirements+=(requirements-bench.txt) ;;
   docs) packages+=(python3-dev); requirements+=(requirements-python.txt requirements-docs.txt) ;;
   fuzz) packages+=(clang libclang-rt-dev libomp-dev) ;;
-  tidy) packages+=(clang-tidy clang-tools libomp-dev) ;;
+  tidy) packages+=(clang-tidy clang-tools libomp-dev); requirements+=(requirements-dev.txt) ;;
   wheel) packages+=(python3-dev); requirements+=(requirements-wheel.txt) ;;
   package) packages+=(dpkg-dev file) ;;
   format) packages=(); requirements=(requirements-dev.txt) ;;
