@@ -31,6 +31,7 @@ docs:  ## check links and marked examples of the documentation, then make its si
 	@tools/build.sh kith_command
 	@PATH="$(CURDIR)/build/bin:$$PATH" .venv/bin/python tools/check_docs.py
 	@.venv/bin/python tools/folder_readmes.py --check
+	@.venv/bin/python tools/make_drawings.py --check
 	@tools/docs.sh
 
 wheel:  ## Python wheels that need nothing else, in dist/; CUDA=1: with the CUDA backend
