@@ -24,6 +24,10 @@ FLAGS = (
     "--disable-dev-shm-usage"
 ).split()
 LIMIT = 120  # seconds that anything may take
+KEY_CODES = {  # of keys that do something in the browser itself
+    "Tab": 9, "Enter": 13, "Escape": 27, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36,
+    "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40,
+}  # fmt: skip
 
 
 def find_browser():
@@ -206,9 +210,9 @@ class Tab:
 
     def key(self, key, code=None, modifiers=0, text=None):
         """Presses a key; modifiers: 8 is shift."""
-        code = code or {"Escape": "Escape"}.get(key) or (f"Key{key.upper()}" if key.isalpha() and len(key) == 1 else key)
-        common = {"key": key, "code": code, "modifiers": modifiers}
-        if len(key) == 1:
+        code = code or (f"Key{key.upper()}" if key.isalpha() and len(key) == 1 else key)
+        common = {"key": key, "code": code, "modifiers": modifiers, "windowsVirtualKeyCode": KEY_CODES.get(key, 0)}
+        if len(key) == 1 or text:
             common["text"] = text or key
         self.send("Input.dispatchKeyEvent", type="keyDown", **common)
         common.pop("text", None)
@@ -218,7 +222,7 @@ class Tab:
 
     def picture(self):
         """What the window shows."""
-        return Picture(base64.b64decode(self.send("Page.captureScreenshot", format="png")["data"]))
+        return Picture(base64.b64decode(self.send("Page.captureScreenshot", format="png", optimizeForSpeed=True)["data"]))
 
     def complaints(self):
         """Everything that a page should not do: messages, exceptions, requests beyond the page itself."""

@@ -77,5 +77,11 @@ def color_of(tab, cloud, row, picture=None):
     return (picture or tab.picture()).at(place["x"], place["y"])
 
 
+def places_of(tab, count, cloud=0):
+    """Where the points of a cloud are on the screen: count x 2."""
+    place = f"(row) => Object.values(kithView.project({cloud}, row))"
+    return np.array(tab.run(f"Array.from({{length: {count}}}, (_, row) => ({place})(row))"))
+
+
 def near(color, expected, within=6):
     return all(abs(a - b) <= within for a, b in zip(color, expected))

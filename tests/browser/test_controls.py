@@ -83,7 +83,6 @@ def test_the_ends_of_the_colours_are_dragged(tab):
     tab.rest()
     assert tab.run("kithView.state().range") == pytest.approx([3, 10], abs=0.1)
     assert color_of(tab, 0, 4) != before
-    assert tab.run("document.querySelector('.ends output').textContent") == pytest.approx
     tab.drag(end, [start[0], start[1]])  # the ends do not pass each other
     low, high = tab.run("kithView.state().range")
     assert low == high
