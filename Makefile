@@ -31,6 +31,7 @@ docs:  ## check links and marked examples of the documentation, then make its si
 	@tools/build.sh kith_command
 	@PATH="$(CURDIR)/build/bin:$$PATH" .venv/bin/python tools/check_docs.py
 	@.venv/bin/python tools/folder_readmes.py --check
+	@.venv/bin/python tools/make_drawings.py --check
 	@tools/docs.sh
 
 wheel:  ## Python wheels that need nothing else, in dist/; CUDA=1: with the CUDA backend
@@ -41,15 +42,15 @@ package:  ## a Debian package, in dist/
 	@tools/setup.sh package
 	@tools/package.sh
 
-format:  ## format all C++ sources
+format:  ## format all C++ and JavaScript sources
 	@tools/setup.sh format
 	@tools/format.sh
 
-check-format:  ## fail if a C++ source is not formatted
+check-format:  ## fail if a C++ or JavaScript source is not formatted
 	@tools/setup.sh format
 	@tools/format.sh --check
 
-tidy:  ## run clang-tidy over the library and the command
+tidy:  ## run clang-tidy over the library and the command, oxlint over scripts of pages
 	@tools/setup.sh tidy
 	@tools/tidy.sh
 

@@ -79,10 +79,15 @@ def examples_page():
     return page
 
 
+def result_of(program):
+    """What an example makes: a page if its name says that it is to look at, else a picture."""
+    return PICTURES / (program.stem + (".html" if program.stem.startswith("view_") else ".png"))
+
+
 def draw(program):
-    """Runs an example, which draws its picture."""
+    """Runs an example, which draws its picture or writes its page."""
     PICTURES.mkdir(parents=True, exist_ok=True)
-    picture = PICTURES / f"{program.stem}.png"
+    picture = result_of(program)
     environment = {**os.environ, "MPLBACKEND": "Agg"}
     done = subprocess.run([sys.executable, program, picture], cwd=PICTURES, env=environment, timeout=EXAMPLE_SECONDS,
                           check=False)
@@ -91,20 +96,28 @@ def draw(program):
 
 
 def gallery(run):
-    """A page for each example, and one with all pictures."""
+    """A page for each example, and one with all that they show."""
     folder = SOURCE / "gallery"
     folder.mkdir(parents=True)
     pages, overview = [], ["# Gallery", "", "Each picture is drawn by the program on its page.", ""]
     for program in sorted((ROOT / "examples" / "python").glob("*.py")):
-        if run or not (PICTURES / f"{program.stem}.png").exists():
+        if run or not result_of(program).exists():
             draw(program)
-        shutil.copyfile(PICTURES / f"{program.stem}.png", folder / f"{program.stem}.png")
         code = program.read_text(encoding="utf-8")
         title, _, text = ast.get_docstring(ast.parse(code)).partition("\n")
         body = code.split('"""', 2)[2].lstrip()
         page = folder / f"{program.stem}.md"
-        page.write_text(f"# {title}\n{text}\n\n![{title}]({program.stem}.png)\n\n```python\n{body}```\n", encoding="utf-8")
-        overview += [f"## [{title}]({page.name})", "", f"[![{title}]({program.stem}.png)]({page.name})", ""]
+        if result_of(program).suffix == ".png":
+            shutil.copyfile(result_of(program), folder / f"{program.stem}.png")
+            shown = f"![{title}]({program.stem}.png)"
+            small = f"[{shown}]({page.name})"
+        else:
+            pages_there = SOURCE / "_static" / "pages"
+            pages_there.mkdir(exist_ok=True)
+            shutil.copyfile(result_of(program), pages_there / f"{program.stem}.html")
+            small = shown = f'<iframe class="shown" src="../_static/pages/{program.stem}.html" title="{title}" loading="lazy"></iframe>'
+        page.write_text(f"# {title}\n{text}\n\n{shown}\n\n```python\n{body}```\n", encoding="utf-8")
+        overview += [f"## [{title}]({page.name})", "", small, ""]
         pages.append(page)
     (folder / "README.md").write_text("\n".join(overview), encoding="utf-8")
     return [folder / "README.md", *pages]

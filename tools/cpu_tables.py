@@ -157,6 +157,16 @@ def downsample_cpu():
     return "\n".join([*lines, "", note]) + "\n" + machine_line(report)
 
 
+def view_pages():
+    report = json.loads((RESULTS / "view_cpu.json").read_text())
+    lines = ["| cloud | points | page, MB | all, s | read | compute | make | write | memory, MB |", "|" + "---|" * 9]
+    for row in report["rows"]:
+        parts = " | ".join(f"{row[part] / 1e3:.2f}" for part in ("all_ms", "read_ms", "compute_ms", "page_ms", "write_ms"))
+        lines.append(f"| {row['cloud']} | {row['points']:,} | {row['bytes'] / 1e6:.1f} | {parts} | {row['memory'] / 1e6:.0f} |")
+    note = f"`kith view` of PLY files of f32, {report['rows'][0]['threads']} threads, best of the rounds; memory is the most that the command held."
+    return "\n".join([*lines, "", note]) + "\n" + machine_line(report)
+
+
 def registration_starts():
     report = json.loads((RESULTS / "registration_starts.json").read_text())
     lines = [f"| pair | {' | '.join(PEER_NAMES.values())} |", "|" + "---|" * (1 + len(PEER_NAMES))]

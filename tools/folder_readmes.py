@@ -12,7 +12,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TREES = ("src", "cli", "python/src")
-SUFFIXES = (".hpp", ".cuh", ".h", ".cpp", ".cu", ".cc")  # the first that says what the files are is quoted
+SUFFIXES = (".hpp", ".cuh", ".h", ".cpp", ".cu", ".cc", ".js")  # the first that says what the files are is quoted
 BEGIN, END = "<!-- files -->", "<!-- end -->"
 
 

@@ -12,11 +12,11 @@ import sys
 from benchmark_reports import RESULTS, ROOT, gpu_line, gpu_report
 from five_tables import cloud_of, five_report, machine_of
 from gpu_tables import brute_or_tree_rows, select_cases
-from svg_chart import COLOURS, FAINT, INK, MARKERS, LinearAxis, LogAxis, Panel, Svg, number, short
+from svg_chart import COLOURS, MARKERS, Chart, LinearAxis, LogAxis, Panel, number, short
+from svg_theme import BACK, FAINT, INK, PALE
 
 PLOTS = ROOT / "docs/plots"
 DASHES = "7 5"
-PALE = "#d9d9d9"
 ENTRY_BYTES = 8  # of f32: the distance and the number of a point
 
 
@@ -47,7 +47,7 @@ def brute_or_tree_gpu():
     points = sorted({row["points"] for row in rows})
     k = one_or_range([row["k"] for row in rows])
     queries = one_or_range([row["queries"] for row in rows])
-    svg = Svg(
+    svg = Chart(
         860, 530, "Where brute force wins on a GPU",
         f"Uniform f32 points, L2, k = {k}, {queries} queries at a time, all in GPU memory; time of the search alone",
     )
@@ -84,7 +84,7 @@ def select_gpu():
     lengths = sorted({length for _, length, _ in many})
     ks = sorted({k for _, _, k in many})
     strategies = sorted({name for times in [*many.values(), *single.values()] for name in times} - {"auto"})
-    svg = Svg(
+    svg = Chart(
         1000, 640, "Selecting the k least of a row on a GPU",
         f"f32 entries of {ENTRY_BYTES} bytes in GPU memory, answers sorted; the bytes of the rows, read once, over the time",
     )
@@ -137,7 +137,7 @@ def cover_tree_levels():
     levels = sorted({node["level"] for node in tree["nodes"]}, reverse=True)
     shown = levels[2:5]
     side, gap, top = 300, 20, 112
-    svg = Svg(
+    svg = Chart(
         16 + len(shown) * (side + gap), top + side + 46, "Three levels of a cover tree",
         f"{len(points)} points in the plane, leaves of {tree['leaf_size']}; a line from each point to the centre "
         "that it is found below, circles with the radius of the level",
@@ -164,7 +164,7 @@ def cover_tree_levels():
             svg.circle(*place(node["centre"]), radius * scale, COLOURS[is_leaf], 1, "4 3" if is_leaf else None)
         svg.path([f"M{number(x)} {number(y)}h0" for x, y in map(place, range(len(points)))], FAINT, 2.4)
         for node, _ in cells:
-            svg.circle(*place(node["centre"]), 3, "#ffffff", 0.8, fill=COLOURS[node["children"] == 0])
+            svg.circle(*place(node["centre"]), 3, BACK, 0.8, fill=COLOURS[node["children"] == 0])
         svg.parts.append("</g>")
         svg.line([(left, top), (left + side, top), (left + side, top + side), (left, top + side), (left, top)], FAINT, 1)
     entries = [("centre of a cell that is split further", COLOURS[0], None, "circle"), ("centre of a leaf", COLOURS[1], None, "circle")]
@@ -187,7 +187,7 @@ def kd_tree_speed():
             bars.append((f"kith, {gpu['machine']['gpu']}", row["queries"] / row["ms"] * 1e3))
     bars.sort(key=lambda bar: -bar[1])
     left, top, step, width = 200, 78, 30, 540
-    svg = Svg(
+    svg = Chart(
         860, top + step * len(bars) + 46, "Neighbour searches per second, logarithmic scale",
         "The 8 nearest neighbours of each of 1,000,000 uniform f32 points in 3 dims, in random order; time of the search alone",
     )
@@ -210,7 +210,7 @@ def five_knn():
     rows = [row for row in report["knn"] if row["queries"] > 1]
     batch = {engine: max(row["queries"] for row in rows if row["engine"] == engine) for engine in ("brute", "kdtree")}
     points, ks = (sorted({row[name] for row in rows}) for name in ("points", "k"))
-    svg = Svg(
+    svg = Chart(
         860, 440, "Time of a search over k", "Uniform f32 points in 3 dims, L2; a line from the least to the most of ten runs through each median"
     )
     y_axis = LogAxis.around([ms for row in rows if row["queries"] == batch[row["engine"]] for ms in row["search_ms"]])
@@ -237,7 +237,7 @@ def five_bounded():
     for row in report["bounded_searches"]:
         clouds.setdefault(cloud_of(row), {})[row["queue"]] = row
     queues = sorted({row["queue"] for row in report["bounded_searches"]} - {0})
-    svg = Svg(
+    svg = Chart(
         900, 500, "Searches with a bounded queue",
         "The 10 nearest neighbours; the least of ten runs. In 3 dims exact searches are faster, so that kith answers exactly",
     )

@@ -79,6 +79,7 @@ TABLES = {
     "python_gpu_latency": gpu_tables.python_gpu_latency,
     "read_csv": cpu_tables.read_csv,
     "downsample_cpu": cpu_tables.downsample_cpu,
+    "view_pages": cpu_tables.view_pages,
     "registration_cpu": cpu_tables.registration_cpu,
     "registration_drive": cpu_tables.registration_drive,
     "registration_starts": cpu_tables.registration_starts,

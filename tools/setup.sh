@@ -21,11 +21,16 @@ requirements=(requirements.txt)
 if [[ $purpose != packages ]]; then packages+=(libgtest-dev); fi
 case $purpose in
   build) ;;
-  test) packages+=(python3-dev groff-base mandoc); requirements+=(requirements-python.txt) ;;
+  test)
+    packages+=(python3-dev groff-base mandoc)
+    requirements+=(requirements-python.txt)
+    # The browser of the tests of pages. Ubuntu's package of that name only leads to a snap: they are skipped there.
+    if grep -qx 'ID=debian' /etc/os-release 2>/dev/null; then packages+=(chromium); fi
+    ;;
   bench) packages+=(libbenchmark-dev libnanoflann-dev); requirements+=(requirements-bench.txt) ;;
   docs) packages+=(python3-dev); requirements+=(requirements-python.txt requirements-docs.txt) ;;
   fuzz) packages+=(clang libclang-rt-dev libomp-dev) ;;
-  tidy) packages+=(clang-tidy clang-tools libomp-dev) ;;
+  tidy) packages+=(clang-tidy clang-tools libomp-dev); requirements+=(requirements-dev.txt) ;;
   wheel) packages+=(python3-dev); requirements+=(requirements-wheel.txt) ;;
   package) packages+=(dpkg-dev file) ;;
   format) packages=(); requirements=(requirements-dev.txt) ;;

@@ -1,13 +1,14 @@
 """Charts as SVG, mostly with logarithmic axes, by the standard library alone: the same values give the same bytes.
 
-The background is white in any theme, text stays text, and lines differ by marker or dash, not by colour alone.
+They follow the theme of the page (svg_theme.py), text stays text, and lines differ by marker or dash, not by colour alone.
 """
 
 import math
 from xml.sax.saxutils import escape, quoteattr
 
-INK, FAINT, GRID, FINE_GRID = "#222222", "#595959", "#d4d4d4", "#eeeeee"
-COLOURS = ["#0072b2", "#d55e00", "#009e73", "#a2458c", "#b58900", "#444444"]  # told apart by all eyes
+from svg_theme import BACK, BLUE, FAINT, FINE_GRID, GOLD, GREEN, GRID, INK, ORANGE, PURPLE, SLATE, style_sheet
+
+COLOURS = [BLUE, ORANGE, GREEN, PURPLE, GOLD, SLATE]
 MARKERS = ["circle", "square", "triangle", "diamond", "cross"]
 FONT = "system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif"
 LETTER = 0.56  # of the font's size: how wide a letter is, about
@@ -29,16 +30,14 @@ def short(value):
 
 class Svg:
     def __init__(self, width, height, title, description):
-        self.height = height
-        self.parts = [
+        self.width, self.height = width, height
+        self.head = [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
             f'role="img" font-family={quoteattr(FONT)}>',
             f"<title>{escape(title)}</title>",
             f"<desc>{escape(description)}</desc>",
-            f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
         ]
-        self.text(16, 28, title, size=17, weight="bold")
-        self.text(16, 48, description, fill=FAINT)
+        self.parts = [f'<rect width="{width}" height="{height}" fill="{BACK}"/>']
 
     def text(self, x, y, words, size=12, fill=INK, anchor="start", weight=None, turned=False):
         more = f' font-weight="{weight}"' if weight else ""
@@ -61,7 +60,7 @@ class Svg:
             self.parts.append(f'<circle cx="{number(x)}" cy="{number(y)}" r="3.2" fill="{colour}"/>')
         elif kind == "ring":
             self.parts.append(
-                f'<circle cx="{number(x)}" cy="{number(y)}" r="6" fill="#ffffff" stroke="{colour}" stroke-width="2"/>'
+                f'<circle cx="{number(x)}" cy="{number(y)}" r="6" fill="{BACK}" stroke="{colour}" stroke-width="2"/>'
             )
         elif kind == "cross":
             for side in (-1, 1):
@@ -98,9 +97,22 @@ class Svg:
             self.text(x + 33, y, words)
             x += 33 + 12 * LETTER * len(words) + 20
 
+    def whole(self):
+        """The file."""
+        return "\n".join([*self.head, style_sheet(self.parts), *self.parts, "</svg>"]) + "\n"
+
+
+class Chart(Svg):
+    """A picture with its title and description above and, below, the machine that was measured."""
+
+    def __init__(self, width, height, title, description):
+        super().__init__(width, height, title, description)
+        self.text(16, 28, title, size=17, weight="bold")
+        self.text(16, 48, description, fill=FAINT)
+
     def whole(self, caption):
         self.text(16, self.height - 14, caption, size=11, fill=FAINT)
-        return "\n".join([*self.parts, "</svg>"]) + "\n"
+        return super().whole()
 
 
 class LogAxis:

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Everything that must hold before a change goes in, stage by stage; stops at the first stage that fails.
-# tools/test.sh STAGE... runs only those: includes headers release simd python docs install asan cross cuda.
+# tools/test.sh STAGE... runs only those: includes headers release simd python browser docs
+# install asan cross cuda.
 # KITH_SKIP_CROSS=1 leaves out the stage that installs compilers and libraries of the other architecture.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/paths.sh"
@@ -216,6 +217,13 @@ stage_python() {
   end
 }
 
+stage_browser() {
+  begin 'the pages that kith writes, in a browser'
+  tools/build.sh kith_command
+  run_pytest browser tests/browser
+  end
+}
+
 stage_headers() {
   begin 'every public header compiles alone'
   check tools/check_headers.sh
@@ -230,11 +238,12 @@ stage_includes() {
 }
 
 stage_docs() {
-  begin 'the documentation: links, marked examples, folder READMEs, tables and plots'
+  begin 'the documentation: links, marked examples, folder READMEs, tables, plots and drawings'
   PATH="$PWD/build/bin:$PATH" check .venv/bin/python tools/check_docs.py
   check .venv/bin/python tools/folder_readmes.py --check
   check .venv/bin/python tools/make_tables.py --check
   check .venv/bin/python tools/make_plots.py --check
+  check .venv/bin/python tools/make_drawings.py --check
   end
 }
 
@@ -260,5 +269,5 @@ stage_cuda() {
 }
 
 stages=("$@")
-if ((${#stages[@]} == 0)); then stages=(includes headers release simd python docs install asan cross cuda); fi
+if ((${#stages[@]} == 0)); then stages=(includes headers release simd python browser docs install asan cross cuda); fi
 for stage in "${stages[@]}"; do "stage_$stage"; done

@@ -41,6 +41,7 @@ from ._registration import (
 from ._sequence_files import SequenceFile, read_sequences
 from ._transform import read_pose, transform, write_pose
 from ._tree_export import InOrderTree, NodeTable, export_tree
+from ._view import View, view
 
 __all__ = [
     "BuildPlan",
@@ -65,6 +66,7 @@ __all__ = [
     "RegistrationIteration",
     "RegistrationTarget",
     "SequenceFile",
+    "View",
     "WeakDirection",
     "__version__",
     "dedupe",
@@ -86,6 +88,7 @@ __all__ = [
     "show_config",
     "transform",
     "use_profile",
+    "view",
     "write_points",
     "write_pose",
 ]

@@ -410,6 +410,14 @@ def outliers(
 ) -> dict[str, Any]:
     """kith::apps::outliers; "values" are mean distances or counts."""
 
+def view_page(
+    clouds: list[dict[str, Any]], *, title: str, color: str, exact: bool, threads: int, progress: _Progress
+) -> str:
+    """kith::apps::view_page; of each cloud name, points, columns, pose, indices, distances, searched, neighbors_of."""
+
+def write_text(path: str, text: str) -> None:
+    """kith::io::write_text."""
+
 def cloud_distance(
     first: _Rows,
     second: _Rows,

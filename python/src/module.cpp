@@ -19,6 +19,7 @@ NB_MODULE(_kith, module) {
   kith::python::bind_outliers(module);
   kith::python::bind_distance(module);
   kith::python::bind_registration(module);
+  kith::python::bind_view(module);
   kith::python::bind_class_votes(module);
   kith::python::bind_point_files(module);
   kith::python::bind_bit_index(module);

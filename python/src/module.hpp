@@ -20,6 +20,7 @@ void bind_downsample(nb::module_& module);
 void bind_outliers(nb::module_& module);
 void bind_distance(nb::module_& module);
 void bind_registration(nb::module_& module);
+void bind_view(nb::module_& module);
 void bind_class_votes(nb::module_& module);
 void bind_point_files(nb::module_& module);
 void bind_bit_index(nb::module_& module);

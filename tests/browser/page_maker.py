@@ -70,7 +70,8 @@ class Page:
         else:
             described["axes"] = [self.array(axis) for axis in points.T]
         if rows is not None:
-            described["rows"] = self.array(np.asarray(rows, np.uint32), delta=True)
+            rows = np.asarray(rows, np.uint32)
+            described["rows"] = self.array(rows - rows.min(), delta=True, low=int(rows.min()), step=1)
         described["columns"] = [self.column(*column) for column in columns]
         if pose is not None:
             described["pose"] = np.asarray(pose, float).reshape(16).tolist()

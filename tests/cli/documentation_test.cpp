@@ -16,9 +16,9 @@ std::string page(const std::string& name) {
 
 TEST(Documentation, EveryFlagIsOnThePageOfItsCommand) {
   for (const std::string command :
-       {"generate", "info",      "plan",       "build",    "knn",      "radius",  "box",        "classify",
-        "dedupe",   "transform", "downsample", "outliers", "distance", "normals", "register",   "track",
-        "select",   "convert",   "export",     "verify",   "bench",    "tune",    "completion", "man"}) {
+       {"generate",  "info",       "plan",     "build",    "knn",     "radius",     "box",   "classify", "dedupe",
+        "transform", "downsample", "outliers", "distance", "normals", "register",   "track", "view",     "select",
+        "convert",   "export",     "verify",   "bench",    "tune",    "completion", "man"}) {
     SCOPED_TRACE(command);
     const std::string text = page(command);
     ASSERT_FALSE(text.empty());

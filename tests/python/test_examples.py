@@ -1,4 +1,4 @@
-"""The programs of examples/python run and draw."""
+"""The programs of examples/python run, and draw a picture or write a page."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ EXAMPLES = sorted((pathlib.Path(__file__).resolve().parents[2] / "examples/pytho
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_draws(path, tmp_path, monkeypatch):
-    picture = tmp_path / "picture.png"
+    is_page = path.stem.startswith("view_")
+    picture = tmp_path / ("page.html" if is_page else "picture.png")
     monkeypatch.setattr(sys, "argv", [str(path), str(picture)])
     runpy.run_path(str(path), run_name="__main__")
     plt.close("all")
-    assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size > 10_000
+    assert picture.read_bytes().startswith(b"<!doctype html>" if is_page else b"\x89PNG") and picture.stat().st_size > 10_000
 
 
 def test_there_are_examples():

@@ -48,7 +48,8 @@ function change(view, wanted) {
     view.scene.clouds[number].visible = Boolean(value);
   });
   if (hidden && view.coloring.entries) {
-    view.setHidden([...view.coloring.entries.keys()].filter((number) => hidden.includes(view.coloring.entries[number].word)));
+    view.setHidden(
+        [...view.coloring.entries.keys()].filter((number) => hidden.includes(view.coloring.entries[number].word)));
   }
   if (theme) {
     setTheme(theme);

@@ -1,6 +1,6 @@
-// The box around the clouds, drawn behind the points: its far sides with a grid, numbers along its edges; a bar of round
-// length and the directions of the axes in the corner.
-import {basisOf, eyeOf, halfHeight} from './camera.js';
+// The box around the clouds, drawn behind the points: its far sides with a grid, numbers along its edges; a bar of
+// round length and the directions of the axes in the corner.
+import {basisOf, eyeOf, halfSide} from './camera.js';
 import {toStep} from './format.js';
 import {toScene} from './scene.js';
 
@@ -83,7 +83,7 @@ export function drawBox(context, view) {
 }
 
 /** The edge along an axis that has the outside of the box next to it on the screen: where numbers disturb least. */
-function edgeForNumbers(view, axis) {
+function edgeForNumbers(view, axis, middle) {
   const {scene} = view;
   const ends = [scene.box.low, scene.box.high];
   const [a, b] = [0, 1, 2].filter((other) => other !== axis);
@@ -98,9 +98,15 @@ function edgeForNumbers(view, axis) {
       to[axis] = scene.box.high[axis];
       const [start, end] = [from, to].map((point) => view.screenOf(toScene(scene, point)));
       if (!start || !end) continue;
-      const isUpright = Math.abs(end.y - start.y) > Math.abs(end.x - start.x);
-      const rank = isUpright ? start.x + end.x : -(start.y + end.y);
-      if (!best || rank < best.rank) best = {rank, from, isUpright, start, end};
+      const [dx, dy] = [end.x - start.x, end.y - start.y];
+      const length = Math.hypot(dx, dy);
+      if (length < 40) continue;
+      const centre = {x: (start.x + end.x) / 2, y: (start.y + end.y) / 2};
+      const away = {x: dy / length, y: -dx / length};
+      if (away.x * (centre.x - middle.x) + away.y * (centre.y - middle.y) < 0) [away.x, away.y] = [-away.x, -away.y];
+      // Numbers are best below the box, then to its left.
+      const rank = 2 * away.y - away.x;
+      if (!best || rank > best.rank) best = {rank, from, length, centre, away};
     }
   }
   return best;
@@ -110,35 +116,36 @@ function edgeForNumbers(view, axis) {
 export function drawNumbers(context, view) {
   const {scene, theme} = view;
   const ticks = ticksOf(scene.box, scene.dims);
-  if (!ticks) return;
+  const middle = view.screenOf([0, 0, 0]);
+  if (!ticks || !middle) return;
   context.font = theme.font;
+  context.textBaseline = 'middle';
   for (let axis = 0; axis < scene.dims; ++axis) {
-    const edge = edgeForNumbers(view, axis);
+    const edge = edgeForNumbers(view, axis, middle);
     if (!edge || ticks.of[axis].length === 0) continue;
-    const {from, isUpright, start, end} = edge;
-    const length = Math.hypot(end.x - start.x, end.y - start.y);
-    if (length < 40) continue;
+    const {from, length, centre, away} = edge;
     const texts = ticks.of[axis].map((tick) => toStep(tick, ticks.step));
     const widest = Math.max(...texts.map((text) => context.measureText(text).width));
+    // Texts are boxes: how far apart they must be along the edge, and how far from it.
+    const needed = Math.min((widest + 12) / Math.max(Math.abs(away.y), 1e-9), 18 / Math.max(Math.abs(away.x), 1e-9));
     const gap = length * ticks.step / (scene.box.high[axis] - scene.box.low[axis]);
-    const needed = isUpright ? 20 : widest + 14;
     const every = [1, 2, 5, 10, 20, 50, 100].find((count) => count * gap >= needed) ?? 1000;
-    context.textAlign = isUpright ? 'right' : 'center';
-    context.textBaseline = isUpright ? 'middle' : 'top';
-    const offset = isUpright ? [-8, 0] : [0, 8];
-    const first = Math.round(ticks.of[axis][0] / ticks.step);
+    const write = (text, {x, y}, room) => {
+      const half = context.measureText(text).width / 2;
+      context.fillText(text, x + away.x * (room + half), y + away.y * (room + 4));
+    };
+    context.textAlign = 'center';
     context.fillStyle = theme.number;
+    const first = Math.round(ticks.of[axis][0] / ticks.step);
     texts.forEach((text, i) => {
       if ((first + i) % every !== 0) return;
       const point = [...from];
       point[axis] = ticks.of[axis][i];
       const place = view.screenOf(toScene(scene, point));
-      if (place) context.fillText(text, place.x + offset[0], place.y + offset[1]);
+      if (place) write(text, place, 8);
     });
     context.fillStyle = AXIS_COLORS[axis];
-    const middle = [(start.x + end.x) / 2, (start.y + end.y) / 2];
-    const away = isUpright ? widest + 22 : 28;
-    context.fillText('xyz'[axis], middle[0] + (isUpright ? -away : 0), middle[1] + (isUpright ? 0 : away));
+    write('xyz'[axis], centre, 16 + Math.abs(away.x) * widest + Math.abs(away.y) * 12);
   }
 }
 
@@ -151,7 +158,8 @@ export function drawCorner(context, view) {
   context.textAlign = 'center';
   context.textBaseline = 'middle';
   context.lineWidth = 2;
-  const axes = [0, 1, 2].slice(0, scene.dims === 1 ? 1 : 3).filter((axis) => scene.dims === 3 || axis < 2 || view.turning);
+  const axes =
+      [0, 1, 2].slice(0, scene.dims === 1 ? 1 : 3).filter((axis) => scene.dims === 3 || axis < 2 || view.turning);
   axes.sort((a, b) => eye[a] - eye[b]);
   for (const axis of axes) {
     const [dx, dy] = [right[axis], -up[axis]];
@@ -162,14 +170,15 @@ export function drawCorner(context, view) {
     context.stroke();
     if (Math.hypot(dx, dy) > 0.2) context.fillText('xyz'[axis], x + 31 * dx, y + 31 * dy);
   }
-  const perPixel = 2 * halfHeight(camera) * scene.size / height;
+  const perPixel = 2 * halfSide(camera) * scene.size / Math.min(width, height);
   const length = roundLength(perPixel * Math.min(140, width / 4));
   if (!(length > 0 && length < Infinity)) return;
   const [from, to] = [92, 92 + length / perPixel];
   context.strokeStyle = context.fillStyle = theme.number;
   context.lineWidth = 1.5;
   context.beginPath();
-  for (const [a, b] of [[[from, y + 12], [from, y + 18]], [[from, y + 18], [to, y + 18]], [[to, y + 18], [to, y + 12]]]) {
+  for (const [a, b] of [
+           [[from, y + 12], [from, y + 18]], [[from, y + 18], [to, y + 18]], [[to, y + 18], [to, y + 12]]]) {
     context.moveTo(...a);
     context.lineTo(...b);
   }

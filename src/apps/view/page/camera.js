@@ -3,6 +3,8 @@ import {add, clamp, dot, mix, multiply, scaled} from './matrix.js';
 
 const HALF_ANGLE = Math.tan(Math.PI / 8);  // half of a field of view of 45 degrees
 const LIMIT = Math.PI / 2;
+const FILLED = 0.8;        // of the screen, by a box that is framed: numbers along its edges need the rest
+const LEAST_FRAME = 0.01;  // distance to a box without extent
 
 /** @typedef {{target: number[], yaw: number, pitch: number, distance: number, perspective: boolean}} Camera */
 
@@ -14,8 +16,11 @@ export function basisOf({yaw, pitch}) {
 
 export const eyeOf = (camera) => add(camera.target, scaled(basisOf(camera).eye, camera.distance));
 
+/** How far the smaller side of the screen reaches from its middle, in the plane of the target. */
+export const halfSide = (camera) => camera.distance * HALF_ANGLE;
+
 /** Half of the height of what is seen in the plane of the target. */
-export const halfHeight = (camera) => camera.distance * HALF_ANGLE;
+export const halfHeight = (camera, aspect) => halfSide(camera) / Math.min(1, aspect);
 
 /** The least and the largest distance from the eye, along the view, at which there are points. */
 export function depthsOf(camera, spheres) {
@@ -34,7 +39,8 @@ export function depthsOf(camera, spheres) {
     far = Math.max(far, size);
     near = Math.max(near, far * 2e-4);
   }
-  return far - near > size ? [near, far] : [camera.perspective ? Math.max(near - size, size / 2) : near - size, far + size];
+  return far - near > size ? [near, far] :
+                             [camera.perspective ? Math.max(near - size, size / 2) : near - size, far + size];
 }
 
 /** The matrix from the scene to the screen, whose corners are -1 and 1. */
@@ -42,15 +48,16 @@ export function screenMatrix(camera, aspect, [near, far]) {
   const {right, up, eye} = basisOf(camera);
   const position = eyeOf(camera);
   const view = [
-    right[0], up[0], eye[0], 0, right[1], up[1], eye[1], 0, right[2], up[2], eye[2], 0,
-    -dot(right, position), -dot(up, position), -dot(eye, position), 1,
+    right[0], up[0], eye[0], 0, right[1], up[1], eye[1], 0, right[2], up[2], eye[2], 0, -dot(right, position),
+    -dot(up, position), -dot(eye, position), 1
   ];
   const depth = far - near;
   if (camera.perspective) {
-    const y = 1 / HALF_ANGLE;
-    return multiply([y / aspect, 0, 0, 0, 0, y, 0, 0, 0, 0, -(far + near) / depth, -1, 0, 0, -2 * far * near / depth, 0], view);
+    const y = Math.min(1, aspect) / HALF_ANGLE;
+    return multiply(
+        [y / aspect, 0, 0, 0, 0, y, 0, 0, 0, 0, -(far + near) / depth, -1, 0, 0, -2 * far * near / depth, 0], view);
   }
-  const y = 1 / halfHeight(camera);
+  const y = 1 / halfHeight(camera, aspect);
   return multiply([y / aspect, 0, 0, 0, 0, y, 0, 0, 0, 0, -2 / depth, 0, 0, 0, -(far + near) / depth, 1], view);
 }
 
@@ -59,10 +66,10 @@ export function turn(camera, yaw, pitch) {
   camera.pitch = clamp(camera.pitch + pitch, -LIMIT, LIMIT);
 }
 
-/** Moves what is seen by shares of half of the screen's height. */
+/** Moves what is seen by shares of half of the smaller side of the screen. */
 export function pan(camera, right, up) {
   const basis = basisOf(camera);
-  const step = halfHeight(camera);
+  const step = halfSide(camera);
   camera.target = add(camera.target, add(scaled(basis.right, -right * step), scaled(basis.up, -up * step)));
 }
 
@@ -74,9 +81,17 @@ export function zoom(camera, factor, right = 0, up = 0) {
   camera.distance = distance;
 }
 
-/** The distance at which a sphere fills the screen. */
-export function framing(radius, aspect) {
-  return 1.12 * Math.max(radius, 1e-5) / Math.sin(Math.atan(HALF_ANGLE * Math.min(1, aspect)));
+/** The distance at which a box around the target is as large as the screen has room for. */
+export function framing(camera, aspect, half) {
+  const {right, up, eye} = basisOf(camera);
+  const [wide, high] = [aspect, 1].map((side) => FILLED * HALF_ANGLE * side / Math.min(1, aspect));
+  let distance = LEAST_FRAME;
+  for (let corner = 0; corner < 8; ++corner) {
+    const place = half.map((value, axis) => corner >> axis & 1 ? value : -value);
+    const needed = Math.max(Math.abs(dot(place, right)) / wide, Math.abs(dot(place, up)) / high);
+    distance = Math.max(distance, needed + (camera.perspective ? dot(place, eye) : 0));
+  }
+  return distance;
 }
 
 /** A camera on the way from one to another. */

@@ -9,12 +9,13 @@ const MOST_NEIGHBORS = 200;
 /** A coordinate with the digits that are known: those of its type, or of the step it was rounded to. */
 function coordinateText(cloud, axis, value) {
   const step = cloud.resolution?.[axis];
-  return step > 0 ? toStep(value, step) : exact(value, cloud.axes[axis].type);
+  return step > 0 ? toStep(value, step) : exact(value);
 }
 
 function valueText(column, value) {
   if (column.kind === 'label') return shown(value, 80);
-  if (column.kind === 'number') return Number.isNaN(value) ? 'none' : exact(value, column.rounded ? 'f32' : column.values.type);
+  if (column.kind === 'number')
+    return Number.isNaN(value) ? 'none' : column.rounded ? toStep(value, column.values.step) : exact(value);
   if (column.kind === 'color') return value.map((part) => Number.isNaN(part) ? 'none' : Math.round(part)).join(', ');
   return value.map((part) => brief(part, 4)).join(', ');
 }
@@ -31,7 +32,7 @@ function pointRows(view, {cloud: number, place}) {
   const rows = [];
   for (let axis = 0; axis < cloud.dims; ++axis) rows.push(...row('xyz'[axis], coordinateText(cloud, axis, own[axis])));
   const steps = cloud.resolution?.filter((step) => step > 0) ?? [];
-  if (steps.length > 0) rows.push(...row('rounded to', [...new Set(steps.map((step) => brief(step, 3)))].join(', ')));
+  if (steps.length > 0) rows.push(...row('rounded to', brief(Math.max(...steps), 2)));
   if (cloud.pose) {
     // Moved coordinates carry the rounding of a turn: a millionth of the size of the cloud is what they are good for.
     const step = Math.max(...steps, cloud.size * 1e-6);
@@ -44,9 +45,9 @@ function pointRows(view, {cloud: number, place}) {
   return rows;
 }
 
-function neighborItem(view, {row: number, place, distance}, of) {
+function neighborItem(view, {row: number, place, distance, isMeasured}, of) {
   const label = `row ${grouped(number)}`;
-  const apart = distance === undefined ? '' : brief(distance, 6);
+  const apart = Number.isNaN(distance) ? '' : (isMeasured ? '\u2248 ' : '') + brief(distance, isMeasured ? 4 : 6);
   const texts = [make('span', {textContent: label}), make('span', {class: 'number', textContent: apart})];
   if (place < 0) return make('li', {class: 'absent', title: 'not shown'}, ...texts);
   const button = make('button', {type: 'button', 'data-row': String(number)}, ...texts);
@@ -57,7 +58,8 @@ function neighborItem(view, {row: number, place, distance}, of) {
 /** Fills the card that body.html has; update() follows the view. */
 export function makeCard(view) {
   const card = byId('card');
-  const [title, facts, list, heading] = ['card-title', 'card-facts', 'card-neighbors', 'card-neighbors-title'].map(byId);
+  const [title, facts, list, heading] =
+      ['card-title', 'card-facts', 'card-neighbors', 'card-neighbors-title'].map(byId);
   byId('card-close').addEventListener('click', () => view.pick(null));
   let filledWith = null;
 

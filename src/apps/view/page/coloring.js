@@ -41,7 +41,8 @@ export function findChoice(choices, {by, axis, name}) {
 
 /** Where the middle 98 % of values lie, if that is far less than where all of them do; else all of them. */
 function usefulRange(values, low, high) {
-  const finite = Float64Array.from(values.flatMap((part) => [...part.subarray(0, SAMPLE)].filter(Number.isFinite))).sort();
+  const sample = values.flatMap((part) => [...part.subarray(0, SAMPLE)]);
+  const finite = Float64Array.from(sample.filter((value) => Number.isFinite(value))).toSorted();
   if (finite.length < 50) return [low, high];
   const middle = [finite[Math.floor(finite.length * 0.01)], finite[Math.floor(finite.length * 0.99)]];
   const isNarrow = middle[1] > middle[0] && middle[1] - middle[0] < 0.4 * (high - low);
@@ -52,8 +53,8 @@ function byNumber(scene, choice) {
   const values = choice.of.map((source, i) => source && valuesInOrder(source.values, scene.clouds[i].order));
   let low = Infinity;
   let high = -Infinity;
-  for (const part of values) {
-    for (let i = 0; part && i < part.length; ++i) {
+  for (const part of values.filter(Boolean)) {
+    for (let i = 0; i < part.length; ++i) {
       const value = part[i];
       if (value < low && value !== -Infinity) low = value;
       if (value > high && value !== Infinity) high = value;
@@ -88,7 +89,8 @@ function byLabel(scene, choice) {
       }
       return numbers.get(word);
     });
-    const codes = Float32Array.from(valuesInOrder(source.values, scene.clouds[i].order), (code) => shared[code] ?? MISSING);
+    const codes =
+        Float32Array.from(valuesInOrder(source.values, scene.clouds[i].order), (code) => shared[code] ?? MISSING);
     for (const code of codes) {
       if (code >= 0) ++entries[code].count;
     }
@@ -102,10 +104,12 @@ function byColor(scene, choice) {
     if (!source) return {mode: 'none'};
     const {order} = scene.clouds[i];
     const colors = new Uint8Array(4 * order.length);
-    const parts = source.parts.map((part) => valuesInOrder(part, order));
+    const [red, green, blue] = source.parts.map((part) => valuesInOrder(part, order));
     for (let j = 0; j < order.length; ++j) {
-      const color = parts.map((part) => part[j]);
-      colors.set(color.some(Number.isNaN) ? GREY : color, 4 * j);
+      const isWhole = red[j] + green[j] + blue[j] >= 0;
+      colors[4 * j] = isWhole ? red[j] : GREY[0];
+      colors[4 * j + 1] = isWhole ? green[j] : GREY[1];
+      colors[4 * j + 2] = isWhole ? blue[j] : GREY[2];
     }
     return {mode: 'color', colors};
   });
@@ -119,13 +123,13 @@ function byDirection(scene, choice) {
     const colors = new Uint8Array(4 * order.length);
     const [x, y, z] = [0, 1, 2].map((axis) => source.parts[axis] && valuesInOrder(source.parts[axis], order));
     for (let j = 0; j < order.length; ++j) {
-      const [a, b, c] = [x[j], y?.[j] ?? 0, z?.[j] ?? 0];
-      const length = Math.hypot(a, b, c);
-      if (length > 0 && length < Infinity) {
-        for (let axis = 0; axis < 3; ++axis) colors[4 * j + axis] = 127.5 + 127.5 * ([a, b, c][axis] / length);
-      } else {
-        colors.set(GREY, 4 * j);
-      }
+      const [a, b, c] = [x[j], y ? y[j] : 0, z ? z[j] : 0];
+      const length = Math.sqrt(a * a + b * b + c * c);
+      const factor = 127.5 / length;
+      const isWhole = length > 0 && factor > 0;
+      colors[4 * j] = isWhole ? 127.5 + a * factor : GREY[0];
+      colors[4 * j + 1] = isWhole ? 127.5 + b * factor : GREY[1];
+      colors[4 * j + 2] = isWhole ? 127.5 + c * factor : GREY[2];
     }
     return {mode: 'color', colors};
   });

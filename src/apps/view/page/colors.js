@@ -1,5 +1,5 @@
-// Colours: maps for numbers, distinct ones for clouds and classes. Between its anchors a map is straight in Oklab, where
-// equal steps look equal.
+// Colours: maps for numbers, distinct ones for clouds and classes. Between its anchors a map is straight in Oklab,
+// where equal steps look equal.
 
 const MAPS = {
   viridis: ['#45085c', '#443983', '#31688e', '#21918c', '#35b779', '#90d743', '#fde725'],
@@ -12,7 +12,8 @@ export const MAP_SIZE = 256;
 
 // Far apart in hue and lightness, readable on dark and on light ground.
 const DISTINCT = [
-  '#4f8ff7', '#f58a36', '#2bb88a', '#e3599f', '#d1a821', '#8b6df0', '#1fb3c8', '#e4574c', '#7fb434', '#b07a52', '#a3a9b8', '#c45bd6',
+  '#4f8ff7', '#f58a36', '#2bb88a', '#e3599f', '#d1a821', '#8b6df0', '#1fb3c8', '#e4574c', '#7fb434', '#b07a52',
+  '#a3a9b8', '#c45bd6'
 ];
 
 export const GREY = [140, 144, 152];
@@ -72,7 +73,7 @@ export function mapTable(name) {
 /** The colour of a share of the way through a map, for the styles of a canvas. */
 export function mapColor(name, share) {
   const at = 4 * Math.round(Math.min(Math.max(share, 0), 1) * (MAP_SIZE - 1));
-  return hexOf([...mapTable(name).slice(at, at + 3)]);
+  return hexOf(Array.from(mapTable(name).subarray(at, at + 3)));
 }
 
 /** Colour `number` of as many distinct ones as wanted: chosen ones, then hues that keep away from each other. */

@@ -1,10 +1,17 @@
 // From the text of the page to arrays: base64, deflate, planes of bytes, differences.
 
-const TYPES = {u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f32: Float32Array, f64: Float64Array};
+const TYPES = {
+  u8: Uint8Array,
+  u16: Uint16Array,
+  u32: Uint32Array,
+  f32: Float32Array,
+  f64: Float64Array
+};
 
 /**
  * An array of the page. Values of a step are `low + step * raw`, and NaN where raw equals `missing`; others are raw.
- * @typedef {{raw: ArrayLike<number>, type: string, count: number, low?: number, step?: number, missing?: number}} Values
+ * @typedef {{raw: ArrayLike<number>, type: string, count: number, low?: number, step?: number, missing?: number}}
+ * Values
  */
 
 /** @returns {number} value `place` of an array */
@@ -12,6 +19,13 @@ export function valueAt(values, place) {
   const raw = values.raw[place];
   if (values.step === undefined) return raw;
   return raw === values.missing ? NaN : values.low + values.step * raw;
+}
+
+/** Where a value is for the first time, -1 if nowhere. */
+export function placeOfValue({raw, low, step}, value) {
+  if (step === undefined) return raw.indexOf(value);
+  if (step === 0) return value === low && raw.length > 0 ? 0 : -1;
+  return raw.indexOf((value - low) / step);
 }
 
 /** All values, in the order of `order`. */
@@ -40,7 +54,8 @@ export function boundsOf(values) {
     if (value > high && value !== Infinity) high = value;
   }
   if (low > high) return null;
-  return step === undefined ? [low, high] : [values.low + step * low, values.low + step * high].sort((a, b) => a - b);
+  return step === undefined ? [low, high] :
+                              [values.low + step * low, values.low + step * high].toSorted((a, b) => a - b);
 }
 
 function bytesOf(base64) {
@@ -86,7 +101,8 @@ function sumUp(values) {
  */
 export async function readScene(progress) {
   const scene = JSON.parse(document.getElementById('scene').textContent);
-  if (scene.version !== 1) throw new Error(`this page has data of version ${scene.version}, its script reads version 1`);
+  if (scene.version !== 1)
+    throw new Error(`this page has data of version ${scene.version}, its script reads version 1`);
   const blocks = [...document.querySelectorAll('script.block')];
   let done = 0;
   const decode = async (array) => {

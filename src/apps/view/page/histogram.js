@@ -6,14 +6,25 @@ import {brief} from './format.js';
 import {clamp} from './matrix.js';
 
 const HEIGHT = 56;
-const KEY_STEPS = {ArrowLeft: -0.01, ArrowDown: -0.01, ArrowRight: 0.01, ArrowUp: 0.01, PageDown: -0.1, PageUp: 0.1};
+const KEY_STEPS = {
+  ArrowLeft: -0.01,
+  ArrowDown: -0.01,
+  ArrowRight: 0.01,
+  ArrowUp: 0.01,
+  PageDown: -0.1,
+  PageUp: 0.1
+};
 
 /** The element; its update() follows the view. */
 export function makeHistogram(view) {
   const canvas = make('canvas', {'aria-hidden': 'true'});
   const handles = ['Start', 'End'].map((name) => make('button', {
-    type: 'button', class: 'handle', role: 'slider', 'aria-label': `${name} of the colours`, 'aria-orientation': 'horizontal',
-  }));
+                                         type: 'button',
+                                         class: 'handle',
+                                         role: 'slider',
+                                         'aria-label': `${name} of the colours`,
+                                         'aria-orientation': 'horizontal',
+                                       }));
   const texts = [make('output', {class: 'number'}), make('output', {class: 'number'})];
   const whole = make('button', {type: 'button', class: 'text', textContent: 'All values'});
   const middle = make('button', {type: 'button', class: 'text', textContent: 'Middle 98 %'});
@@ -101,6 +112,7 @@ export function makeHistogram(view) {
     });
     const [a, b] = view.coloring.middle;
     middle.hidden = a === low && b === high;
+    whole.disabled = view.range[0] === low && view.range[1] === high;
     draw();
   }
   return {element, update};

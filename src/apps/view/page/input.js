@@ -6,14 +6,34 @@ const CLICK = 5;  // pixels that a click may move
 const TURN = 0.0075;
 const KEY_TURN = Math.PI / 36;
 const KEY_PAN = 0.08;
-const REACH = {mouse: 8, touch: 20, pen: 12};
+const REACH = {
+  mouse: 8,
+  touch: 20,
+  pen: 12
+};
 
 /** Actions on letters; shift asks for the other side, or the larger picture. */
 const KEYS_OF_ACTIONS = {
-  KeyR: 'reset', Home: 'reset', KeyF: 'frame', KeyP: 'perspective', KeyS: 'save', KeyT: 'theme', KeyH: 'help',
-  Digit1: 'top', Digit2: 'front', Digit3: 'side', Numpad1: 'top', Numpad2: 'front', Numpad3: 'side',
+  KeyR: 'reset',
+  Home: 'reset',
+  KeyF: 'frame',
+  KeyP: 'perspective',
+  KeyS: 'save',
+  KeyT: 'theme',
+  KeyH: 'help',
+  Digit1: 'top',
+  Digit2: 'front',
+  Digit3: 'side',
+  Numpad1: 'top',
+  Numpad2: 'front',
+  Numpad3: 'side',
 };
-const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]};
+const ARROWS = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, 1],
+  ArrowDown: [0, -1]
+};
 
 function addKeys(view) {
   globalThis.addEventListener('keydown', (event) => {
@@ -58,10 +78,17 @@ function addWheel(view, canvas) {
   }, {passive: false});
 }
 
-/** A place on the canvas from its middle, in halves of its height. */
-function fromMiddle({width, height}, x, y) {
-  return [(x - width / 2) / (height / 2), (height / 2 - y) / (height / 2)];
+/** A step on the canvas in halves of its smaller side, and a place of it from its middle. */
+function inSides({width, height}, x, y) {
+  const side = Math.min(width, height) / 2;
+  return [x / side, -y / side];
 }
+const fromMiddle = (view, x, y) => inSides(view, x - view.width / 2, y - view.height / 2);
+
+// Of places [x, y]: the middle of all, how far apart two are, where an event was.
+const middleOf = (all) => [0, 1].map((axis) => all.reduce((sum, place) => sum + place[axis], 0) / all.length);
+const spreadOf = ([a, b]) => b ? Math.max(Math.hypot(a[0] - b[0], a[1] - b[1]), 1) : 1;
+const placeOf = ({offsetX, offsetY}) => [offsetX, offsetY];
 
 /** One pointer turns (or pans), two pan and zoom; one that hardly moves picks. */
 function addPointers(view, canvas) {
@@ -69,13 +96,8 @@ function addPointers(view, canvas) {
   let isClick = false;
   let start = [0, 0];
 
-  const middleOf = (all) => [0, 1].map((axis) => all.reduce((sum, place) => sum + place[axis], 0) / all.length);
-  const spreadOf = ([a, b]) => b ? Math.max(Math.hypot(a[0] - b[0], a[1] - b[1]), 1) : 1;
-  const placeOf = ({offsetX, offsetY}) => [offsetX, offsetY];
-
   canvas.addEventListener('pointerdown', (event) => {
     canvas.setPointerCapture(event.pointerId);
-    canvas.focus({preventScroll: true});
     pointers.set(event.pointerId, placeOf(event));
     isClick = pointers.size === 1 && event.button === 0;
     start = placeOf(event);
@@ -91,7 +113,7 @@ function addPointers(view, canvas) {
     const [[x0, y0], [x1, y1]] = [middleOf(before), middleOf(after)];
     const pans = after.length > 1 || event.buttons !== 1 || event.shiftKey || event.ctrlKey || !view.turning;
     if (pans) {
-      view.panBy((x1 - x0) / (view.height / 2), (y0 - y1) / (view.height / 2));
+      view.panBy(...inSides(view, x1 - x0, y1 - y0));
     } else {
       view.turnBy((x0 - x1) * TURN, (y1 - y0) * TURN);
     }

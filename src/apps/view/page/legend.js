@@ -39,7 +39,8 @@ export function makeLegend(view) {
       const swatch = make('span', {class: 'swatch'});
       swatch.style.background = hexOf(color);
       const name = make('bdi', {class: 'name', textContent: shown(word, 40) || '(empty)', title: shown(word, 300)});
-      return make('li', {}, make('label', {}, box, swatch, name, make('span', {class: 'number', textContent: grouped(count)})));
+      return make(
+          'li', {}, make('label', {}, box, swatch, name, make('span', {class: 'number', textContent: grouped(count)})));
     }));
     more.textContent = entries.length > MOST ? `and ${grouped(entries.length - MOST)} more` : '';
     more.hidden = entries.length <= MOST;

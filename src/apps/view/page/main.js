@@ -18,7 +18,8 @@ function say(text) {
 
 /** An icon of its own, so that browsers do not ask a server for one. */
 function addIcon() {
-  const picture = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><g fill="#3b7cf0"><circle cx="4" cy="11" r="2.5"/>' +
+  const picture =
+      '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><g fill="#3b7cf0"><circle cx="4" cy="11" r="2.5"/>' +
       '<circle cx="11.5" cy="4.5" r="3"/><circle cx="12.5" cy="12" r="1.8"/><circle cx="4.5" cy="4" r="1.5"/></g></svg>';
   document.head.append(make('link', {rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(picture)}`}));
 }
@@ -26,7 +27,8 @@ function addIcon() {
 function follow(view) {
   const stage = byId('stage');
   const canvas = byId('points');
-  const fit = () => view.resize(stage.clientWidth, stage.clientHeight, Math.min(globalThis.devicePixelRatio || 1, LARGEST_RATIO));
+  const fit = () =>
+      view.resize(stage.clientWidth, stage.clientHeight, Math.min(globalThis.devicePixelRatio || 1, LARGEST_RATIO));
   fit();
   new ResizeObserver(fit).observe(stage);
   globalThis.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => view.restyle());
@@ -41,9 +43,11 @@ function follow(view) {
 }
 
 async function start(progress) {
-  if (!globalThis.DecompressionStream) throw new Error('This browser is too old for this page: it has no DecompressionStream.');
+  if (!globalThis.DecompressionStream)
+    throw new Error('This browser is too old for this page: it has no DecompressionStream.');
   if (!document.createElement('canvas').getContext('webgl2')) {
-    throw new Error('This page needs WebGL 2, which this browser does not offer. It may be switched off in its settings.');
+    throw new Error(
+        'This page needs WebGL 2, which this browser does not offer. It may be switched off in its settings.');
   }
   const data = await readScene(progress);
   const view = makeView(makeScene(data), {under: byId('under'), points: byId('points'), over: byId('over')});
@@ -61,7 +65,9 @@ async function start(progress) {
 const page = document.documentElement.dataset;
 page.state = 'loading';
 addIcon();
-const kithView = {version: 1};
+const kithView = {
+  version: 1
+};
 globalThis.kithView = kithView;
 kithView.ready = start((share) => say(`Reading points: ${Math.round(100 * share)} %`))
                      .then((view) => {

@@ -16,7 +16,8 @@ export function drawMarks(context, view) {
   if (!picked) return;
   const own = view.project(picked.cloud, picked.place);
   if (!own) return;
-  const others = picked.neighbors.filter(({place}) => place >= 0 && (picked.of !== picked.cloud || place !== picked.place));
+  const others =
+      picked.neighbors.filter(({place}) => place >= 0 && (picked.of !== picked.cloud || place !== picked.place));
   const places = others.map(({place}) => view.project(picked.of, place)).filter(Boolean);
   context.lineCap = 'round';
   for (const [width, color] of [[3.5, theme.halo], [1.5, theme.accent]]) {

@@ -8,11 +8,11 @@ export const mix = (a, b, share) => a + (b - a) * share;
 export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
 export function multiply(a, b) {
-  const product = new Array(16);
+  const product = [];
   for (let column = 0; column < 16; column += 4) {
     for (let row = 0; row < 4; ++row) {
-      product[column + row] = a[row] * b[column] + a[row + 4] * b[column + 1] + a[row + 8] * b[column + 2] +
-          a[row + 12] * b[column + 3];
+      product[column + row] =
+          a[row] * b[column] + a[row + 4] * b[column + 1] + a[row + 8] * b[column + 2] + a[row + 12] * b[column + 3];
     }
   }
   return product;

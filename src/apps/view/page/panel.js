@@ -14,7 +14,8 @@ function cloudItem(view, cloud) {
     cloud.visible = box.checked;
     view.set({});
   });
-  const color = make('input', {type: 'color', value: hexOf(cloud.color), 'aria-label': `Colour of ${shown(cloud.name)}`});
+  const color =
+      make('input', {type: 'color', value: hexOf(cloud.color), 'aria-label': `Colour of ${shown(cloud.name)}`});
   color.addEventListener('input', () => {
     cloud.color = parseColor(color.value);
     view.set({});
@@ -36,7 +37,8 @@ function makeClouds(view) {
 
 function makeColors(view) {
   const choice = byId('color-by');
-  choice.append(...view.choices.map(({id, label}, i) => make('option', {value: String(i), textContent: shown(label, 40), title: id})));
+  choice.append(...view.choices.map(
+      ({id, label}, i) => make('option', {value: String(i), textContent: shown(label, 40), title: id})));
   choice.addEventListener('change', () => view.setChoice(view.choices[Number(choice.value)]));
   const map = byId('color-map');
   map.append(...MAP_NAMES.map((name) => make('option', {value: name, textContent: name})));
@@ -62,7 +64,8 @@ function makeSettings(view) {
   byId('pose').hidden = !view.scene.hasPoses;
   const boxes = ['shading', 'axes', 'turning'].map((name) => {
     const box = byId(name);
-    box.addEventListener('change', () => view.set({[name]: box.checked}));
+    box.addEventListener(
+        'change', () => name === 'turning' ? view.setTurning(box.checked) : view.set({[name]: box.checked}));
     return [name, box];
   });
   byId('turning-row').hidden = view.scene.dims === 3;
@@ -72,18 +75,20 @@ function makeSettings(view) {
       byId('point-size-text').textContent = `${view.size} px`;
       slider.value = String(view.slider);
       for (const [name, box] of boxes) box.checked = view[name];
+      byId('directions').hidden = !view.turning;
     },
   };
 }
 
 function makeGoTo(view) {
   const [cloud, row, answer] = ['goto-cloud', 'goto-row', 'goto-answer'].map(byId);
-  cloud.append(...view.scene.clouds.map(({name}, i) => make('option', {value: String(i), textContent: shown(name, 40)})));
+  cloud.append(
+      ...view.scene.clouds.map(({name}, i) => make('option', {value: String(i), textContent: shown(name, 40)})));
   cloud.hidden = view.scene.clouds.length < 2;
   byId('goto').addEventListener('submit', (event) => {
     event.preventDefault();
     const text = row.value.replaceAll(',', '').trim();
-    const isFound = /^\d+$/.test(text) && view.pickRow(Number(cloud.value), Number(text));
+    const isFound = /^\d+$/u.test(text) && view.pickRow(Number(cloud.value), Number(text));
     answer.textContent = isFound ? '' : `Row ${shown(row.value, 20)} is not on this page.`;
   });
 }
@@ -93,9 +98,9 @@ export const ACTIONS = {
   reset: (view) => view.reset(),
   frame: (view) => view.frame(),
   perspective: (view) => view.setPerspective(!view.camera.perspective),
-  top: (view, other) => view.lookAlong(2, other),
-  front: (view, other) => view.lookAlong(1, other),
-  side: (view, other) => view.lookAlong(0, other),
+  top: (view, other) => view.turning && view.lookAlong(2, other),
+  front: (view, other) => view.turning && view.lookAlong(1, other),
+  side: (view, other) => view.turning && view.lookAlong(0, other),
   save: (view, other) => savePicture(view, other ? 2 : 1),
   theme(view) {
     setTheme(isDark() ? 'light' : 'dark');

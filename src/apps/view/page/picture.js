@@ -1,6 +1,7 @@
 // Saves what is on the screen as a PNG, with the colour bar that the panel shows.
 import {mapColor} from './colors.js';
 import {brief, shown} from './format.js';
+import {drawAll} from './frames.js';
 
 /** The colour bar of numbers, in the lower right corner. */
 function drawScale(context, {coloring, map, range, theme, width, height}) {
@@ -27,7 +28,7 @@ function drawScale(context, {coloring, map, range, theme, width, height}) {
 export function takePicture(view, factor = 1) {
   const {width, height, ratio, canvases} = view;
   view.resize(width, height, ratio * factor);
-  view.drawAll();
+  drawAll(view);
   const picture = document.createElement('canvas');
   picture.width = canvases.points.width;
   picture.height = canvases.points.height;
@@ -36,7 +37,7 @@ export function takePicture(view, factor = 1) {
   context.scale(view.ratio, view.ratio);
   drawScale(context, view);
   view.resize(width, height, ratio);
-  view.drawAll();
+  drawAll(view);
   return new Promise((resolve, reject) => {
     picture.toBlob((blob) => blob ? resolve(blob) : reject(new Error('the picture is too large')), 'image/png');
   });
@@ -47,7 +48,7 @@ export async function savePicture(view, factor) {
   const blob = await takePicture(view, factor);
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);
-  link.download = `${view.scene.title.replace(/[^\p{L}\p{N}._-]+/gu, '_').slice(0, 60) || 'clouds'}.png`;
+  link.download = `${view.scene.title.replaceAll(/[^\p{L}\p{N}._-]+/gu, '_').slice(0, 60) || 'clouds'}.png`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }

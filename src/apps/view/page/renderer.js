@@ -33,7 +33,8 @@ function makeProgram(gl, vertex, fragment) {
 function makeTexture(gl) {
   const texture = gl.createTexture();
   gl.bindTexture(gl.TEXTURE_2D, texture);
-  for (const filter of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, filter, gl.NEAREST);
+  for (const filter of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER])
+    gl.texParameteri(gl.TEXTURE_2D, filter, gl.NEAREST);
   for (const wrap of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(gl.TEXTURE_2D, wrap, gl.CLAMP_TO_EDGE);
   return texture;
 }
@@ -54,7 +55,8 @@ function makeBuffers(gl, positions) {
  * @param {Float32Array[]} positions of the clouds
  */
 export function makeRenderer(canvas, positions) {
-  const gl = canvas.getContext('webgl2', {alpha: true, antialias: false, depth: false, powerPreference: 'high-performance'});
+  const gl =
+      canvas.getContext('webgl2', {alpha: true, antialias: false, depth: false, powerPreference: 'high-performance'});
   if (!gl) return null;
   let points, screen, colors, depth, frame, palette, empty, clouds;
   let size = [0, 0];
@@ -111,7 +113,8 @@ export function makeRenderer(canvas, positions) {
   }
 
   /** Draws the points from one share of each visible cloud to another: 0 begins a picture, 1 ends it. */
-  function drawSlice(from, to, {clouds: shown, range, grey, size: pointSize, distance, haze, depths, perspective, rim}) {
+  function drawSlice(
+      from, to, {clouds: shown, range, grey, size: pointSize, distance, haze, depths, perspective, rim}) {
     resize();
     gl.bindFramebuffer(gl.FRAMEBUFFER, frame);
     gl.viewport(0, 0, ...size);

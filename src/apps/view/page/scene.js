@@ -1,8 +1,8 @@
-// The clouds in numbers that a GPU can work with: coordinates around the centre of each cloud, in units of its size, in a
-// fixed random order, so that any first part of them is an even sample. Where a cloud is comes in with its matrix.
+// The clouds in numbers that a GPU can work with: coordinates around the centre of each cloud, in units of its size, in
+// a fixed random order, so that any first part of them is an even sample. Where a cloud is comes in with its matrix.
 import {distinctColor} from './colors.js';
-import {boundsOf, valueAt, valuesInOrder} from './decode.js';
-import {add, mix, multiply, partOf, quaternionOf, rotate, rowsOf, scaled, subtract, transform} from './matrix.js';
+import {boundsOf, placeOfValue, valueAt, valuesInOrder} from './decode.js';
+import {add, mix, partOf, quaternionOf, rotate, rowsOf, scaled, subtract, transform} from './matrix.js';
 
 const IDENTITY = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
 
@@ -23,6 +23,8 @@ function shuffled(count) {
   return order;
 }
 
+const unit = (vector) => scaled(vector, 1 / (Math.hypot(...vector) || 1));
+
 /** A pose apart: where it moves the centre, what it turns, and what is left of its linear part (scale, shear). */
 function splitPose(pose, centre) {
   if (!pose) return null;
@@ -30,7 +32,6 @@ function splitPose(pose, centre) {
   const moved = add(rotate(linear, centre), [pose[3], pose[7], pose[11]]);
   const columns = [0, 1, 2].map((column) => linear.map((row) => row[column]));
   // The rotation nearest to the first two columns; the rest is what remains of the linear part without it.
-  const unit = (vector) => scaled(vector, 1 / (Math.hypot(...vector) || 1));
   const x = unit(columns[0]);
   const y = unit(subtract(columns[1], scaled(x, x[0] * columns[1][0] + x[1] * columns[1][1] + x[2] * columns[1][2])));
   const z = [x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]];
@@ -40,14 +41,17 @@ function splitPose(pose, centre) {
   return {linear, moved, turn, rest};
 }
 
-/** The linear part (rows) and the place of the centre of a cloud on its way from before its pose (0) to after it (1). */
+/**
+ * The linear part (rows) and the place of the centre of a cloud on its way from before its pose (0) to after it (1).
+ */
 export function poseAt(cloud, share) {
   const {pose, centre} = cloud;
   if (!pose || share === 0) return {linear: IDENTITY, centre};
   if (share === 1) return {linear: pose.linear, centre: pose.moved};
   const turn = rowsOf(partOf(pose.turn, share));
   const rest = pose.rest.map((row, i) => row.map((value, j) => mix(IDENTITY[i][j], value, share)));
-  const linear = turn.map((row) => [0, 1, 2].map((j) => row[0] * rest[0][j] + row[1] * rest[1][j] + row[2] * rest[2][j]));
+  const linear =
+      turn.map((row) => [0, 1, 2].map((j) => row[0] * rest[0][j] + row[1] * rest[1][j] + row[2] * rest[2][j]));
   return {linear, centre: centre.map((value, axis) => mix(value, pose.moved[axis], share))};
 }
 
@@ -74,7 +78,7 @@ export function placed(cloud, place, share) {
 /** The original row number of a point, and the point of a row: -1 if it is not shown. */
 export const rowAt = (cloud, place) => cloud.rows ? valueAt(cloud.rows, place) : place;
 export function placeOfRow(cloud, row) {
-  if (cloud.rows) return cloud.rows.raw.indexOf(row);
+  if (cloud.rows) return placeOfValue(cloud.rows, row);
   return Number.isInteger(row) && row >= 0 && row < cloud.count ? row : -1;
 }
 
@@ -92,7 +96,18 @@ function prepare(data, number) {
     for (let i = 0, to = axis; i < count; ++i, to += 3) positions[to] = (values[i] - centre[axis]) / size;
   }
   return {
-    name, count, dims, axes, rows, columns, resolution, neighbors, centre, size, order, positions,
+    name,
+    count,
+    dims,
+    axes,
+    rows,
+    columns,
+    resolution,
+    neighbors,
+    centre,
+    size,
+    order,
+    positions,
     pose: splitPose(data.pose, centre),
     color: distinctColor(number),
     visible: true,
@@ -149,9 +164,4 @@ export const toScene = (scene, point) => scaled(subtract(point, scene.centre), 1
 export function sphereOf(matrix) {
   const reach = Math.hypot(...[0, 1, 2].map((axis) => Math.hypot(matrix[axis], matrix[axis + 4], matrix[axis + 8])));
   return {centre: transform(matrix, [0, 0, 0]).slice(0, 3), radius: reach};
-}
-
-/** The matrices of all clouds up to the screen. */
-export function screenMatrices(scene, share, toScreen) {
-  return scene.clouds.map((cloud) => multiply(toScreen, cloudMatrix(scene, cloud, share)));
 }

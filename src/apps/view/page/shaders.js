@@ -1,6 +1,12 @@
 // The programs of the GPU: points into a picture with depths, then that picture onto the screen with shading by depth.
 
-export const POINT_MODES = {none: 0, cloud: 1, number: 2, label: 3, color: 4};
+export const POINT_MODES = {
+  none: 0,
+  cloud: 1,
+  number: 2,
+  label: 3,
+  color: 4
+};
 
 export const POINT_VERTEX = `#version 300 es
 precision highp float;

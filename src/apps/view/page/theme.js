@@ -23,7 +23,13 @@ export function readTheme() {
       KEYS.map((key) => style.getPropertyValue(`--${key}`).trim());
   const family = style.getPropertyValue('--font').trim();
   return {
-    ground: [inner, outer], grid, edge, number, accent, halo, mark,
+    ground: [inner, outer],
+    grid,
+    edge,
+    number,
+    accent,
+    halo,
+    mark,
     haze: haze.split(' ').map((part) => Number(part) / 255),
     font: `11px ${family}`,
     boldFont: `600 11px ${family}`,

@@ -1,19 +1,17 @@
-// The state of the page and what follows from it: what is drawn, when, and how much of it.
-import {drawBox, drawCorner, drawNumbers} from './axes.js';
-import {between, depthsOf, eyeOf, framing, halfHeight, pan, screenMatrix, turn, zoom} from './camera.js';
+// The state of the page and what changes it.
+import {between, depthsOf, eyeOf, framing, pan, screenMatrix, turn, zoom} from './camera.js';
 import {colorChoices, findChoice, makeColoring} from './coloring.js';
-import {GREY, mapTable} from './colors.js';
-import {drawMarks} from './marks.js';
-import {add, clamp, scaled, transform} from './matrix.js';
+import {mapTable} from './colors.js';
+import {valueAt} from './decode.js';
+import {makeFrames, USUAL_DISTANCE} from './frames.js';
+import {add, clamp, multiply, scaled, subtract, transform} from './matrix.js';
 import {pickPoint} from './pick.js';
 import {makeRenderer} from './renderer.js';
-import {boxOf, cloudMatrix, placed, placeOfRow, rowAt, screenMatrices, sphereOf, toScene} from './scene.js';
-import {valueAt} from './decode.js';
+import {boxOf, cloudMatrix, placed, placeOfRow, rowAt, sphereOf, toScene} from './scene.js';
 import {readTheme} from './theme.js';
 
 const NOBODY = 4294967295;
-const REST = 140;             // ms without motion after which all points are drawn
-const FEWEST_POINTS = 50000;  // of a frame
+const FLIGHT = 260;  // ms that the camera takes to a new place
 const SIZES = [0.5, 24];
 
 /** Points that are few are drawn large. */
@@ -31,18 +29,8 @@ export function makeView(scene, canvases) {
   const isFlat = scene.dims < 3;
   const home = {yaw: isFlat ? -Math.PI / 2 : -Math.PI / 3, pitch: isFlat ? Math.PI / 2 : Math.PI / 7};
   const still = globalThis.matchMedia('(prefers-reduced-motion: reduce)');
-  let frameWanted = false;
-  let dirty = false;
-  let drawn = 0;          // the share of the points in the picture
-  let budget = 1e6;       // points of a frame in motion
-  let lastFrame = 0;      // when the last one in motion began
-  let lastMotion = -1e9;  // when something moved last
-  let timer = 0;
   let flight = null;  // of the camera: {from, to, start}
-  let settle;
-  const settled = new Promise((resolve) => {
-    settle = resolve;
-  });
+  let known = null;   // see view.screen()
 
   const view = {
     scene,
@@ -61,161 +49,50 @@ export function makeView(scene, canvases) {
     width: 1,
     height: 1,
     ratio: 1,
-    settled,
     canvases,
     renderer,
-    isResting: () => !dirty && !flight && drawn === 1,
-    drawnPoints: () => visibleClouds().reduce((sum, cloud) => sum + Math.floor(cloud.count * drawn), 0),
   };
+  const frames = makeFrames(view, fly);
+  Object.assign(view, {settled: frames.settled, isResting: frames.isResting, drawnPoints: frames.drawnPoints});
 
   const visibleClouds = () => scene.clouds.filter((cloud) => cloud.visible);
   const aspect = () => view.width / view.height;
 
-  // --- what is known of the screen, for the state as it is
+  // --- the screen
 
-  let known = null;
-  function current() {
+  /** The depths that are seen and the matrices up to the screen, for the state as it is. */
+  view.screen = () => {
     if (known) return known;
     const matrices = scene.clouds.map((cloud) => cloudMatrix(scene, cloud, view.slider));
     const depths = depthsOf(view.camera, matrices.filter((matrix, i) => scene.clouds[i].count > 0).map(sphereOf));
     const toScreen = screenMatrix(view.camera, aspect(), depths);
-    known = {depths, toScreen, matrices: screenMatrices(scene, view.slider, toScreen)};
+    known = {depths, toScreen, matrices: matrices.map((matrix) => multiply(toScreen, matrix))};
     return known;
-  }
+  };
+  view.forgetScreen = () => {
+    known = null;
+  };
 
   /** Where a point of the scene is on the screen, in CSS pixels; null if behind the eye. */
   view.screenOf = (point) => {
-    const [x, y, , w] = transform(current().toScreen, point);
+    const [x, y, , w] = transform(view.screen().toScreen, point);
     if (w <= 0) return null;
     return {x: (x / w + 1) * view.width / 2, y: (1 - y / w) * view.height / 2};
   };
   view.project = (cloud, place) => view.screenOf(toScene(scene, placed(scene.clouds[cloud], place, view.slider)));
 
-  // --- drawing
-
-  /** The range of colours as shares of the range of values: where it starts, and 1 / its width. */
-  function rangeShares() {
-    const {low, high} = view.coloring;
-    if (!(high > low)) return [-0.5, 1];
-    const [from, to] = view.range.map((value) => (value - low) / (high - low));
-    return [from, 1 / Math.max(to - from, 1e-9)];
-  }
-
-  function sliceOptions() {
-    const {depths, matrices} = current();
-    return {
-      clouds: scene.clouds.map(
-          ({visible, count, color}, i) => ({visible, count, matrix: matrices[i], color: color.map((part) => part / 255)})),
-      range: rangeShares(),
-      grey: GREY.map((part) => part / 255),
-      size: view.size * view.ratio,
-      distance: framing(1, aspect()),
-      haze: [...view.theme.haze, view.shading ? 0.25 : 0],
-      depths,
-      perspective: view.camera.perspective,
-      rim: view.shading && view.size * view.ratio > 3 ? 0.25 : 0,
-    };
-  }
-
-  function present() {
-    const {depths} = current();
-    const strength = view.shading && !isFlat ? 9 : 0;
-    renderer.present(
-        {depths, distance: view.camera.distance, perspective: view.camera.perspective, strength, reach: Math.max(1, 1.3 * view.ratio)});
-  }
-
-  function drawPlain() {
-    for (const [canvas, isUnder] of [[canvases.under, true], [canvases.over, false]]) {
-      const context = canvas.getContext('2d');
-      context.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
-      if (isUnder) {
-        const {width, height, theme} = view;
-        const gradient = context.createRadialGradient(width / 2, height * 0.42, 0, width / 2, height * 0.42, Math.hypot(width, height) * 0.6);
-        gradient.addColorStop(0, theme.ground[0]);
-        gradient.addColorStop(1, theme.ground[1]);
-        context.fillStyle = gradient;
-        context.fillRect(0, 0, width, height);
-        if (view.axes) drawBox(context, view);
-      } else {
-        context.clearRect(0, 0, view.width, view.height);
-        if (view.axes) {
-          drawNumbers(context, view);
-          drawCorner(context, view);
-        }
-        drawMarks(context, view);
-      }
-    }
-  }
-
-  /** The budget follows how long the last frame of a motion took. */
-  function adapt(now) {
-    const took = now - lastFrame;
-    if (took > 21) budget = Math.max(FEWEST_POINTS, budget * (took > 40 ? 0.5 : 0.8));
-    if (took < 18) budget = Math.min(budget * 1.1, 2 * Math.max(scene.total, FEWEST_POINTS));
-  }
-
-  function drawNext(now) {
-    const count = visibleClouds().reduce((sum, cloud) => sum + cloud.count, 0);
-    const share = count > 0 ? Math.min(1, budget / count) : 1;
-    if (flight) fly(now);
-    if (dirty) {
-      if (lastFrame > 0 && now - lastMotion < REST) adapt(now);
-      lastFrame = now;
-      dirty = false;
-      known = null;
-      drawn = 0;
-      drawPlain();
-    } else {
-      lastFrame = 0;
-    }
-    if (drawn < 1) {
-      const to = Math.min(1, drawn + share);
-      renderer.drawSlice(drawn, to, sliceOptions());
-      drawn = to;
-      present();
-    }
-    if (drawn < 1) {
-      const wait = lastMotion + REST - now;
-      clearTimeout(timer);
-      if (wait > 0) {
-        timer = setTimeout(wantFrame, wait);
-      } else {
-        wantFrame();
-      }
-    } else {
-      settle();
-    }
-    if (flight) view.changed(true);
-  }
-
-  function wantFrame() {
-    if (frameWanted) return;
-    frameWanted = true;
-    requestAnimationFrame((now) => {
-      frameWanted = false;
-      if (!renderer.isLost()) drawNext(now);
-    });
-  }
-
-  /** Something is to be drawn anew; while it moves fewer points will do. */
   view.changed = (moves = false) => {
-    dirty = true;
     known = null;
-    if (moves) lastMotion = performance.now();
-    wantFrame();
-  };
-
-  /** Draws all points at once, now: for a picture. */
-  view.drawAll = () => {
-    known = null;
-    drawPlain();
-    renderer.drawSlice(0, 1, sliceOptions());
-    present();
+    frames.changed(moves);
   };
 
   view.resize = (width, height, ratio) => {
     const limit = renderer.largest;
-    Object.assign(view, {width: Math.max(width, 1), height: Math.max(height, 1), ratio: Math.min(ratio, limit / Math.max(width, height, 1))});
+    Object.assign(view, {
+      width: Math.max(width, 1),
+      height: Math.max(height, 1),
+      ratio: Math.min(ratio, limit / Math.max(width, height, 1))
+    });
     for (const canvas of Object.values(canvases)) {
       canvas.width = Math.max(1, Math.round(view.width * view.ratio));
       canvas.height = Math.max(1, Math.round(view.height * view.ratio));
@@ -225,12 +102,15 @@ export function makeView(scene, canvases) {
 
   // --- the camera
 
+  /** Brings the camera on its way to where it shall go, if it is on the way. */
   function fly(now) {
-    const share = clamp((now - flight.start) / 260, 0, 1);
-    const eased = share * share * (3 - 2 * share);
-    Object.assign(view.camera, share < 1 ? between(flight.from, flight.to, eased) : flight.to);
+    if (!flight) return false;
+    const share = clamp((now - flight.start) / FLIGHT, 0, 1);
+    Object.assign(
+        view.camera, share < 1 ? between(flight.from, flight.to, share * share * (3 - 2 * share)) : flight.to);
+    known = null;
     if (share === 1) flight = null;
-    dirty = true;
+    return true;
   }
 
   /** Moves the camera, smoothly unless that is not wanted. */
@@ -255,23 +135,27 @@ export function makeView(scene, canvases) {
   view.panBy = (right, up) => view.move(pan, right, up);
   view.zoomBy = (factor, right = 0, up = 0) => view.move(zoom, factor, right, up);
 
-  function frameOf(clouds) {
+  function frameOf(clouds, camera) {
     const box = boxOf(clouds, view.slider);
-    if (!box) return {target: [0, 0, 0], distance: framing(1, aspect())};
+    if (!box) return {target: [0, 0, 0], distance: USUAL_DISTANCE};
     const middle = box.low.map((value, axis) => value / 2 + box.high[axis] / 2);
-    const radius = Math.hypot(...box.low.map((value, axis) => box.high[axis] / 2 - value / 2)) / scene.size;
-    return {target: toScene(scene, middle), distance: framing(radius || 1, aspect())};
+    const half = box.low.map((value, axis) => (box.high[axis] / 2 - value / 2) / scene.size);
+    return {target: toScene(scene, middle), distance: framing(camera, aspect(), half)};
   }
   /** All that is visible fills the screen. */
-  view.frame = (atOnce) => view.moveTo(frameOf(visibleClouds()), atOnce);
-  view.reset = (atOnce) => view.moveTo({...frameOf(scene.clouds), ...home, perspective: !isFlat}, atOnce);
+  view.frame = (atOnce) => view.moveTo(frameOf(visibleClouds(), view.camera), atOnce);
+  view.reset = (atOnce) => {
+    const start = {...home, perspective: !isFlat};
+    view.moveTo({...start, ...frameOf(scene.clouds, start)}, atOnce);
+  };
   /** Looks along an axis, from its positive end or from the other. */
   view.lookAlong = (axis, fromBelow = false) => {
     const sign = fromBelow ? -1 : 1;
     const yaw = [fromBelow ? Math.PI : 0, -sign * Math.PI / 2, -Math.PI / 2][axis];
     view.moveTo({yaw, pitch: axis === 2 ? sign * Math.PI / 2 : 0});
   };
-  view.centreOn = ({cloud, place}) => view.moveTo({target: toScene(scene, placed(scene.clouds[cloud], place, view.slider))});
+  view.centreOn = ({cloud, place}) =>
+      view.moveTo({target: toScene(scene, placed(scene.clouds[cloud], place, view.slider))});
 
   // --- choices
 
@@ -320,6 +204,11 @@ export function makeView(scene, canvases) {
     view.set({});
   };
   view.restyle = () => view.set({theme: readTheme()});
+  /** What the panel calls it when the turning of a flat cloud is switched off: back to above. */
+  view.setTurning = (turning) => {
+    view.set({turning});
+    if (!turning) view.moveTo(home);
+  };
   /** The driver lost everything and is back. */
   view.restore = () => {
     renderer.prepare();
@@ -329,15 +218,26 @@ export function makeView(scene, canvases) {
 
   // --- picking
 
+  /** How far a point is from another one, as they are shown: where distances are not on the page. */
+  function distanceTo(own, cloud, place) {
+    return place < 0 ? NaN : Math.hypot(...subtract(placed(scene.clouds[cloud], place, 1), own));
+  }
   function neighborsOf(cloud, place) {
     const {neighbors} = scene.clouds[cloud];
     if (!neighbors) return [];
+    const own = placed(scene.clouds[cloud], place, 1);
     const found = [];
     for (let at = place * neighbors.k; at < (place + 1) * neighbors.k; ++at) {
       const row = valueAt(neighbors.indices, at);
       if (row === NOBODY) continue;
-      const distance = neighbors.distances && valueAt(neighbors.distances, at);
-      found.push({row, place: placeOfRow(scene.clouds[neighbors.of], row), distance});
+      const other = placeOfRow(scene.clouds[neighbors.of], row);
+      const stored = neighbors.distances && valueAt(neighbors.distances, at);
+      found.push({
+        row,
+        place: other,
+        distance: stored ?? distanceTo(own, neighbors.of, other),
+        isMeasured: stored === undefined
+      });
     }
     return found;
   }
@@ -355,9 +255,8 @@ export function makeView(scene, canvases) {
   };
   /** The point at a place of the screen, or null. */
   view.pointAt = (x, y, reach) => {
-    const {matrices} = current();
+    const {matrices} = view.screen();
     const {hidden, entries} = view.coloring;
-    const distance = framing(1, aspect());
     const {perspective} = view.camera;
     const found = pickPoint(
         scene.clouds.map(({positions, visible}, i) => {
@@ -366,8 +265,12 @@ export function makeView(scene, canvases) {
           return {positions, visible, matrix: matrices[i], isHidden};
         }),
         {
-          x, y, reach, width: view.width, height: view.height,
-          radius: (w) => Math.max(view.size / 2 * (perspective ? clamp(Math.sqrt(distance / w), 0.75, 4) : 1), 1),
+          x,
+          y,
+          reach,
+          width: view.width,
+          height: view.height,
+          radius: (w) => Math.max(view.size / 2 * (perspective ? clamp(Math.sqrt(USUAL_DISTANCE / w), 0.75, 4) : 1), 1),
         });
     return found && {cloud: found.cloud, place: scene.clouds[found.cloud].order[found.number]};
   };
@@ -378,7 +281,6 @@ export function makeView(scene, canvases) {
     target: add(scaled(view.camera.target, scene.size), scene.centre),
     distance: view.camera.distance * scene.size,
     eye: add(scaled(eyeOf(view.camera), scene.size), scene.centre),
-    halfHeight: halfHeight(view.camera) * scene.size,
   });
 
   view.setChoice(findChoice(choices, scene.color));

@@ -1,0 +1,1 @@
+"""Drawings that explain how kith works: a module each, and what they share."""
