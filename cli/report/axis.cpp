@@ -12,6 +12,8 @@ namespace kith::cli {
 namespace {
 
 constexpr double kWideSpread = 50;
+/// Steps of smaller ranges would be denormal.
+constexpr double kLeastRange = 1e-290;
 /// Beyond these an exponent is shorter than zeros.
 constexpr double kLeastPlain = 1e-4, kMostPlain = 1e6;
 
@@ -35,23 +37,28 @@ Scaling scaling_for(double least, double most) {
   return least > 0 && most / least > kWideSpread ? Scaling::logarithmic : Scaling::linear;
 }
 
-Axis::Axis(double low, double high, Scaling scaling, int ticks) : low_(low), high_(high), scaling_(scaling) {
+Axis::Axis(double low, double high, Scaling scaling, int ticks, AxisEnds ends)
+    : low_(low), high_(high), scaling_(scaling) {
   if (scaling_ == Scaling::logarithmic) {
     set_logarithmic(ticks);
   } else {
-    set_linear(ticks);
+    set_linear(ticks, ends);
   }
 }
 
-void Axis::set_linear(int ticks) {
-  if (!(high_ - low_ > std::abs(low_) * 1e-12)) {
+void Axis::set_linear(int ticks, AxisEnds ends) {
+  if (!(high_ - low_ > std::max(std::abs(low_) * 1e-12, kLeastRange))) {
     const double margin = low_ == 0 ? 1 : std::abs(low_) / 2;
     high_ = low_ + margin;
     if (low_ != 0) low_ -= margin;
   }
   step_ = round_step((high_ - low_) / ticks);
-  const double first = std::floor(low_ / step_ + 1e-9), last = std::ceil(high_ / step_ - 1e-9);
+  const bool is_wider = ends == AxisEnds::at_ticks;
+  const double below = low_ / step_, above = high_ / step_;
+  const double first = is_wider ? std::floor(below + 1e-9) : std::ceil(below - 1e-9);
+  const double last = is_wider ? std::ceil(above - 1e-9) : std::floor(above + 1e-9);
   for (double i = first; i <= last; ++i) ticks_.push_back(i * step_);
+  if (!is_wider) return;
   low_ = ticks_.front();
   high_ = ticks_.back();
 }
@@ -62,7 +69,7 @@ void Axis::set_logarithmic(int ticks) {
   const double stride = std::max(1.0, std::ceil((last - first) / ticks));
   for (double power = first; power <= last; power += stride) {
     ticks_.push_back(std::pow(10.0, power));
-    if (last - first > 2) continue;
+    if (last - first > 1) continue;
     for (const double factor : {2.0, 5.0}) {
       if (power < last) ticks_.push_back(factor * std::pow(10.0, power));
     }

@@ -6,14 +6,17 @@
 
 namespace kith::cli {
 
+/// Whether an axis ends at ticks, or where its values end.
+enum class AxisEnds : unsigned char { at_ticks, at_values };
+
 enum class Scaling : unsigned char { linear, logarithmic };
 
 /// A range of values with ticks at round numbers.
 class Axis {
  public:
-  /// At least [low, high], out to the next ticks; about `ticks` of them. A logarithmic axis needs 0 < low. Without
-  /// extent it is made wider.
-  Axis(double low, double high, Scaling scaling, int ticks);
+  /// [low, high], or out to the next ticks; about `ticks` of them. A logarithmic axis needs 0 < low and ends at ticks.
+  /// Without extent it is made wider.
+  Axis(double low, double high, Scaling scaling, int ticks, AxisEnds ends = AxisEnds::at_ticks);
 
   double low() const { return low_; }
   double high() const { return high_; }
@@ -24,7 +27,7 @@ class Axis {
   std::string label(double tick) const;
 
  private:
-  void set_linear(int ticks);
+  void set_linear(int ticks, AxisEnds ends);
   void set_logarithmic(int ticks);
 
   double low_;

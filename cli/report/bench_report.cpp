@@ -27,8 +27,8 @@ Cell faster_cell(double earlier_ms, double ms) {
 
 Markup timings_table(const std::string& caption, std::span<const Timing> timings,
                      const std::optional<EarlierBench>& earlier) {
-  std::vector<std::string> columns = {"points", "queries", "dims",   "k",           "type",     "engine",
-                                      "device", "build",   "search", "ns per pair", "queries/s"};
+  std::vector<std::string> columns = {"points", "queries", "dims",   "k",        "type",
+                                      "engine", "build",   "search", "queries/s"};
   if (earlier) columns.insert(columns.end(), {"build earlier", "faster", "search earlier", "faster"});
   Table table(caption, columns);
   for (const Timing& timing : timings) {
@@ -39,18 +39,16 @@ Markup timings_table(const std::string& caption, std::span<const Timing> timings
                              count_cell(one.k),
                              cell(name_of(one.dtype)),
                              cell(name_of(timing.engine)),
-                             cell(timing.device.name()),
                              duration_cell(timing.build_ms),
                              duration_cell(timing.query_ms),
-                             number_cell(timing.nanoseconds_per_pair()),
-                             number_cell(std::round(timing.queries_per_second()))};
-    row[9].shown = fmt::format("{:.3g}", timing.nanoseconds_per_pair());
+                             number_cell(timing.queries_per_second())};
+    row.back().shown = shown_count(static_cast<std::uint64_t>(std::llround(timing.queries_per_second())));
     const Timing* then = earlier ? earlier->find(one) : nullptr;
     if (then != nullptr) {
       row.insert(row.end(), {duration_cell(then->build_ms), faster_cell(then->build_ms, timing.build_ms),
                              duration_cell(then->query_ms), faster_cell(then->query_ms, timing.query_ms)});
     } else if (earlier) {
-      row.insert(row.end(), 4, cell("–"));
+      row.insert(row.end(), 4, no_number());
     }
     table.add(std::move(row));
   }
@@ -147,6 +145,14 @@ void write_bench_report(const std::string& path, const DoneBench& done, const Ou
                         fmt::format("The limit: {:.0f} bytes per point, read and written once.", bytes_per_point)},
                        done, [](const Timing& t) { return t.points_per_second(); }, limit(bytes_per_point))) +
           timings_table("Each size", done.sizes, done.earlier));
+  const std::pair<std::string, Cell> facts[] = {
+      {"engine asked for", cell(name_of(done.run.build.engine))},
+      {"device asked for", cell(done.run.build.device.name())},
+      {"device of the first case", cell(done.suite.front().device.name())},
+      {"threads", count_cell(static_cast<std::uint64_t>(done.threads))},
+      {"rounds, of which the best counts", count_cell(static_cast<std::uint64_t>(done.run.rounds()))},
+      {"seed", count_cell(done.run.seed)}};
+  page.section("How it ran", facts_table("Settings", facts));
   write_report(path, page, output);
 }
 

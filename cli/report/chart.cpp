@@ -72,7 +72,8 @@ Markup line_chart(const ChartWords& words, std::span<const Series> series, const
       y.add(point.y);
     }
   }
-  if (x.least > x.most) return chart_figure(words, nothing_to_show());
+  const bool is_drawable = std::isfinite(x.most - x.least) && std::isfinite(y.most - y.least);  // false without points
+  if (!is_drawable) return chart_figure(words, nothing_to_show());
   const Scaling up = y.scaling(scales.may_bend_y);
   if (scales.from_zero && up == Scaling::linear) y.add(0);
   const PlotFrame frame(words, Axis(x.least, x.most, x.scaling(scales.may_bend_x), 6), Axis(y.least, y.most, up, 5));
@@ -81,8 +82,8 @@ Markup line_chart(const ChartWords& words, std::span<const Series> series, const
   return chart_figure(words, (series.size() > 1 ? legend_of(names) : Markup()) + frame.svg(inside));
 }
 
-Markup bar_chart(const ChartWords& words, std::span<const Bar> bars) {
-  double most = 0;
+Markup bar_chart(const ChartWords& words, std::span<const Bar> bars, double full) {
+  double most = full;
   for (const Bar& bar : bars) most = std::max(most, bar.value);
   if (bars.empty()) return chart_figure(words, nothing_to_show());
   const double width = PlotFrame::kWidth - kLabelWidth - kValueWidth;

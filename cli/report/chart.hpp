@@ -47,8 +47,8 @@ struct Bar {
   bool is_second = false;  ///< in the second colour: what is compared with
 };
 
-/// Lying bars, the longest one over all of the width.
-Markup bar_chart(const ChartWords& words, std::span<const Bar> bars);
+/// Lying bars. One of `full` takes all of the width; 0: the longest one does.
+Markup bar_chart(const ChartWords& words, std::span<const Bar> bars, double full = 0);
 
 /// With a folded table of the bins, which add up to all values. `is_whole` as in `distribution_of`.
 Markup histogram(const ChartWords& words, const Distribution& values, bool is_whole = false);

@@ -100,7 +100,7 @@ Markup class_section(const ClassifyInput& input, const LabelVerdict& verdict, Re
     page.note(fmt::format("The table of classes has the first {} of {}; --json has all.", shown_count(kMostRows),
                           shown_count(classes.size())));
   }
-  return side_by_side(table.markup() + (bars.empty() ? Markup() : bar_chart({"F1 per class", "", ""}, bars)));
+  return table.markup() + (bars.empty() ? Markup() : side_by_side(bar_chart({"F1 per class", "", ""}, bars, 1)));
 }
 
 Markup choice_section(const ClassifyInput& input, const apps::KChoice& choice) {

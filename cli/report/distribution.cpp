@@ -14,6 +14,7 @@ namespace kith::cli {
 namespace {
 
 constexpr double kBins = 36;
+constexpr double kLeastRange = 1e-290;  // widths of smaller ones would be denormal
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 /// Bins end at the 99th percentile where the largest value lies so many times as far from the least.
 constexpr double kFarAway = 4;
@@ -70,9 +71,9 @@ void fill_bins(std::uint64_t count, const ValueAt& value, bool is_whole, Distrib
     result.above = result.finite();
     return;
   }
-  double width = range > 0  ? round_step(range / kBins)
-                 : is_whole ? 1
-                            : round_step(std::max(std::abs(last), 1e-300) / 10);
+  double width = range > kLeastRange ? round_step(range / kBins)
+                 : is_whole          ? 1
+                                     : round_step(std::max(std::abs(last), 1e-300) / 10);
   if (is_whole) width = std::max(1.0, width);
   // Below this steps are not exact any more.
   width = std::max(width, std::max(std::abs(result.least), std::abs(last)) * 1e-14);

@@ -73,7 +73,12 @@ std::string HeldDirection::text() const {
   return words;
 }
 
-HeldDirections held_directions(const std::array<double, 36>& information) {
+FreeUnknowns free_unknowns(std::uint32_t degrees_of_freedom, std::uint32_t dims) {
+  const bool turns_freely = dims == 3 && degrees_of_freedom == 6, rises = dims == 3 && degrees_of_freedom >= 4;
+  return {turns_freely, turns_freely, true, true, true, rises};
+}
+
+HeldDirections held_directions(const std::array<double, 36>& information, const FreeUnknowns& free) {
   HeldDirections result;
   const auto at = [&](std::size_t i) { return information[i * kSize + i]; };
   const double turns = at(0) + at(1) + at(2), shifts = at(3) + at(4) + at(5);
@@ -85,6 +90,7 @@ HeldDirections held_directions(const std::array<double, 36>& information) {
   Matrix values{}, vectors{};
   for (std::size_t i = 0; i < kSize; ++i) {
     for (std::size_t j = 0; j < kSize; ++j) {
+      if (!free[i] || !free[j]) continue;
       values[i][j] = information[i * kSize + j] / (i < 3 ? result.distance : 1) / (j < 3 ? result.distance : 1);
     }
   }
@@ -92,12 +98,13 @@ HeldDirections held_directions(const std::array<double, 36>& information) {
   std::array<std::size_t, kSize> order{};
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return values[a][a] > values[b][b]; });
+  if (!(values[order[0]][order[0]] > 0)) return result;
   for (const std::size_t column : order) {
     HeldDirection direction;
-    bool may_move = false;  // what the flags hold still has neither row nor column
+    bool may_move = false;
     for (std::size_t i = 0; i < kSize; ++i) {
       (i < 3 ? direction.turn[i] : direction.shift[i - 3]) = vectors[i][column];
-      may_move = may_move || (at(i) > 0 && std::abs(vectors[i][column]) > 1e-9);
+      may_move = may_move || (free[i] && std::abs(vectors[i][column]) > 1e-9);
     }
     if (!may_move) continue;
     direction.eigenvalue = std::max(0.0, values[column][column]);

@@ -4,6 +4,7 @@
 #include <kith/apps/registration.hpp>
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,12 @@ struct HeldDirections {
   std::vector<HeldDirection> directions;  ///< of what may move, held best first
 };
 
-HeldDirections held_directions(const std::array<double, 36>& information);
+/// Of turns about x, y, z and shifts along them.
+using FreeUnknowns = std::array<bool, 6>;
+
+/// What may move with so many degrees of freedom; clouds in a plane have three.
+FreeUnknowns free_unknowns(std::uint32_t degrees_of_freedom, std::uint32_t dims);
+
+HeldDirections held_directions(const std::array<double, 36>& information, const FreeUnknowns& free);
 
 }  // namespace kith::cli

@@ -58,7 +58,8 @@ Markup histogram(const ChartWords& words, const Distribution& values, bool is_wh
   const double tail = values.above > 0 ? std::max(1.0, bins / 24) : 0;
   std::uint64_t most = values.above;
   for (const std::uint64_t count : values.bins) most = std::max(most, count);
-  Axis x(values.first, values.first + (bins + (tail > 0 ? 2 * tail : 0)) * values.width, Scaling::linear, 6);
+  Axis x(values.first, values.first + (bins + (tail > 0 ? 2 * tail : 0)) * values.width, Scaling::linear, 6,
+         AxisEnds::at_values);
   const PlotFrame frame(all, std::move(x), Axis(0, static_cast<double>(most), Scaling::linear, 5));
   Markup columns;
   const auto add = [&](double low, double high, std::uint64_t count, const std::string& what, bool is_tail) {

@@ -28,7 +28,7 @@ std::vector<Cell> row_of(std::size_t number, const RegisteredClouds& pair) {
   std::vector<Cell> row = {count_cell(number), cell(pair.pair.source), cell(pair.pair.target)};
   if (!pair.result) {
     row.push_back({.shown = "failed", .is_marked = true});
-    row.insert(row.end(), 7, cell("–"));
+    row.insert(row.end(), 7, no_number());
     row.push_back(cell(pair.problem));
     return row;
   }

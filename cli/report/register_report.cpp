@@ -119,7 +119,7 @@ Markup residual_histogram(const DoneRegistration& done, const RegistrationFlags&
   return histogram(words, distribution_of(pairs.size(), [&](std::uint64_t i) { return residual(done, pairs[i]); }));
 }
 
-Markup information_section(const apps::Registration& result) {
+Markup information_section(const apps::Registration& result, const FreeUnknowns& free) {
   constexpr const char* kUnknowns[] = {"turn x", "turn y", "turn z", "shift x", "shift y", "shift z"};
   double largest = 0;
   for (const double x : result.information) largest = std::max(largest, std::abs(x));
@@ -137,7 +137,7 @@ Markup information_section(const apps::Registration& result) {
     matrix.add(std::move(row));
   }
   Markup inside;
-  const HeldDirections held = held_directions(result.information);
+  const HeldDirections held = held_directions(result.information, free);
   if (held.directions.empty()) {
     inside += element("p", "No pairs: nothing says how firmly the pose is held.");
   } else {
@@ -222,7 +222,8 @@ void write_register_report(const std::string& path, const DoneRegistration& done
   page.section("The pose", pose_section(done));
   page.section("How good it is", side_by_side(residual_histogram(done, flags) + iteration_charts(result)));
   page.folded("Each iteration", iteration_table(result));
-  page.section("How firmly it is held", information_section(result));
+  page.section("How firmly it is held",
+               information_section(result, free_unknowns(flags.options.degrees_of_freedom, done.source_points.dims())));
   page.section("The global start", global_section(result));
   page.section("How it ran", side_by_side(registration_options(flags) + times_chart(done.times)));
   write_report(path, page, flags.output);

@@ -33,6 +33,8 @@ Cell duration_cell(double milliseconds) {
   return {.shown = readable_duration(milliseconds), .copied = exact_text(milliseconds), .is_number = true};
 }
 
+Cell no_number() { return {.shown = "–", .is_number = true, .is_muted = true}; }
+
 Table::Table(std::string caption, std::vector<std::string> columns)
     : caption_(std::move(caption)), columns_(std::move(columns)) {}
 

@@ -25,6 +25,8 @@ Cell count_cell(std::uint64_t count);
 Cell number_cell(double value);
 Cell share_cell(double share);
 Cell duration_cell(double milliseconds);
+/// Where a number would be.
+Cell no_number();
 
 /// Rows below a heading. The first cell of a row names it.
 class Table {

@@ -22,11 +22,10 @@ Markup values_section(const std::vector<Finding>& findings) {
     Cell tuned = count_cell(finding.tuned);
     tuned.is_marked = is_changed(finding);
     const bool is_measured = finding.is_measured();
-    const Cell nothing = cell("not measured");
     table.add({cell(finding.value->name), count_cell(finding.built_in()), tuned,
-               is_measured ? duration_cell(finding.before_ms) : nothing,
-               is_measured ? duration_cell(finding.after_ms) : nothing,
-               is_measured ? share_cell(gain_of(finding)) : nothing, cell(finding.value->meaning)});
+               is_measured ? duration_cell(finding.before_ms) : no_number(),
+               is_measured ? duration_cell(finding.after_ms) : no_number(),
+               is_measured ? share_cell(gain_of(finding)) : no_number(), cell(finding.value->meaning)});
     if (is_measured) {
       bars.push_back({std::string(finding.value->name), gain_of(finding), shown_share(gain_of(finding))});
     }
