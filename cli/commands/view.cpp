@@ -23,6 +23,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -43,11 +44,17 @@ struct ViewFlags {
   std::string result_path() const { return !out_given && shown.output.json ? "" : out; }
 };
 
+/// Names of files between commas; one that is there may have commas in its name.
+std::vector<std::string> parse_pose_paths(const std::string& value) {
+  if (std::filesystem::exists(value)) return {value};
+  return split(value, ',');
+}
+
 void check_flags(const ViewFlags& flags) {
   if (std::ranges::count(flags.paths, "-") > 1) throw UsageError("only one of the clouds can be standard input");
   if (flags.pose_paths.size() > flags.paths.size()) {
-    throw UsageError(fmt::format("--pose was given {} times for {}; there is one for each at most",
-                                 flags.pose_paths.size(), counted(flags.paths.size(), "cloud")));
+    throw UsageError(fmt::format("--pose names {} for {}; there is one for each at most",
+                                 counted(flags.pose_paths.size(), "file"), counted(flags.paths.size(), "cloud")));
   }
   if (!flags.neighbors_path.empty() && flags.shown.neighbors > 0) {
     throw UsageError("--neighbors and -k are two ways to get neighbours; give one of them");
@@ -71,7 +78,9 @@ int run_view(const ViewFlags& flags) {
   const Stopwatch read_watch;
   std::vector<ShownCloud> clouds;
   for (const std::string& path : flags.paths) clouds.push_back(read_shown_cloud(path, flags.shown, progress));
-  for (std::size_t i = 0; i < flags.pose_paths.size(); ++i) clouds[i].pose = io::read_pose(flags.pose_paths[i]);
+  for (std::size_t i = 0; i < flags.pose_paths.size(); ++i) {
+    if (!flags.pose_paths[i].empty()) clouds[i].pose = io::read_pose(flags.pose_paths[i]);
+  }
   if (!flags.neighbors_path.empty()) clouds.front().neighbors = read_shown_neighbors(flags.neighbors_path);
   const double read_ms = read_watch.milliseconds();
   stop_if_interrupted();
@@ -126,8 +135,8 @@ std::vector<FlagGroup> view_flags(ViewFlags& flags) {
         &flags.neighbors_path},
        whole_flag("-k,--nearest", "K", "find the K nearest others of every point of each cloud, and show them",
                   flags.shown.neighbors, 1),
-       {"--pose", "FILE", "move the first cloud by this pose, with a slider; once more for the second, and so on",
-        [&flags](const std::string& value) { flags.pose_paths.push_back(value); }},
+       {"--pose", "A,B,C", "move the first cloud by the pose in file A, the second by B, …; the page has a slider",
+        [&flags](const std::string& value) { flags.pose_paths = parse_pose_paths(value); }},
        {"--drop", "A,B,C", "leave these columns out; \"all\" keeps only the coordinates",
         [&flags](const std::string& value) { flags.shown.drop = parse_columns("--drop", value); }},
        {"--sample", "N", "show at most N points of each cloud, drawn at random by --seed",

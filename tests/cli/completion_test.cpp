@@ -7,7 +7,7 @@ namespace {
 const std::vector<std::string> kCommands = {
     "generate",  "info",       "plan",     "build",    "knn",        "radius",   "box",   "classify", "dedupe",
     "transform", "downsample", "outliers", "distance", "normals",    "register", "track", "select",   "convert",
-    "export",    "verify",     "bench",    "tune",     "completion", "man",      "help"};
+    "export",    "verify",     "bench",    "tune",     "completion", "man",      "help",  "view"};
 
 /// Every "--flag" that stands at the head of a line of the help.
 std::vector<std::string> flags_in_help(const std::string& command) {

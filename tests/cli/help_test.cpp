@@ -6,9 +6,9 @@
 namespace kith::test {
 namespace {
 
-const std::vector<std::string> kHelpedCommands = {"generate", "info",     "plan",   "build",      "knn",     "radius",
-                                                  "box",      "classify", "dedupe", "select",     "convert", "export",
-                                                  "verify",   "bench",    "tune",   "completion", "man",     "help"};
+const std::vector<std::string> kHelpedCommands = {
+    "generate", "info",   "plan",   "build", "knn",  "radius",     "box", "classify", "dedupe", "select",
+    "convert",  "export", "verify", "bench", "tune", "completion", "man", "help",     "view"};
 
 TEST(Help, KithAlonePrintsTheGuide) {
   const Outcome alone = run_kith({});

@@ -4,9 +4,9 @@
 namespace kith::test {
 namespace {
 
-const std::vector<std::string> kManualCommands = {"generate", "info",     "plan",   "build",      "knn",     "radius",
-                                                  "box",      "classify", "dedupe", "select",     "convert", "export",
-                                                  "verify",   "bench",    "tune",   "completion", "man",     "help"};
+const std::vector<std::string> kManualCommands = {
+    "generate", "info",   "plan",   "build", "knn",  "radius",     "box", "classify", "dedupe", "select",
+    "convert",  "export", "verify", "bench", "tune", "completion", "man", "help",     "view"};
 
 /// A flag as roff writes it: "\-\-exclude\-self".
 std::string in_roff(const std::string& flag) {

@@ -78,6 +78,9 @@ TEST_F(ViewCommand, ComputesDistancesWherePosesMoveThem) {
   EXPECT_EQ(page.cloud(0)["pose"][11], 0.25);
   EXPECT_FALSE(page.cloud(1).contains("pose"));
   EXPECT_EQ(page.json()["notes"][0], "1 point of low.csv with NaN or infinity is not shown");
+  const PageScene second = view({path("low.csv"), path("high.csv"), "--pose", "," + path("pose.txt")});
+  EXPECT_FALSE(second.cloud(0).contains("pose"));
+  EXPECT_EQ(second.cloud(1)["pose"][11], 0.25);
   expect_failure(fail({path("high.csv"), "--color", "distance"}), 2, "between two clouds");
 }
 
@@ -131,7 +134,7 @@ TEST_F(ViewCommand, RefusesWhatCannotBeShown) {
   expect_failure(fail({path("text.csv"), "--columns", "x,y"}), 2, "holds text");
   expect_failure(fail({path("a.csv"), "--color", "size"}), 2, "no column \"size\"; there are cloud, x, y");
   expect_failure(fail({"-", "-"}), 2, "standard input");
-  expect_failure(fail({path("a.csv"), "--pose", "p", "--pose", "q"}), 2, "--pose was given 2 times for 1 cloud");
+  expect_failure(fail({path("a.csv"), "--pose", "p,q"}), 2, "--pose names 2 files for 1 cloud");
   expect_failure(fail({path("a.csv"), "-k", "2", "--neighbors", "n.npz"}), 2, "two ways");
   expect_failure(fail({path("a.csv"), "--sample", "1", "--neighbors", "n.npz"}), 2, "use -k instead");
   expect_failure(fail({path("a.csv"), "--out", path("a.csv")}), 2, "--out");

@@ -179,14 +179,11 @@ class CloudWriter {
                   values[i] = index == found.missing() ? kNoRow : number_of(searched, index);
                 }
               });
-    // Else the page measures between the places that it shows.
-    if (closeness_ == Closeness::exact) {
-      json["distances"] =
-          array(rows_->size() * k, Closeness::exact, [&found, k, rows = rows_](std::span<double> values) {
-            for (std::size_t i = 0; i < values.size(); ++i)
-              values[i] = found.distances().at((*rows)[i / k] * k + i % k);
-          });
-    }
+    json["distances"] = array(rows_->size() * k, closeness_, [&found, k, rows = rows_](std::span<double> values) {
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = found.distances().at((*rows)[i / k] * k + i % k);
+      }
+    });
     return json;
   }
 
@@ -220,8 +217,10 @@ void describe_arrays(nlohmann::ordered_json& cloud, const StoredArrays& arrays) 
     }
   }
   if (!cloud.contains("neighbors")) return;
-  describe(cloud["neighbors"]["indices"]);
-  if (cloud["neighbors"].contains("distances")) describe(cloud["neighbors"]["distances"]);
+  nlohmann::ordered_json& neighbors = cloud["neighbors"];
+  if (step_of(neighbors["distances"]) > 0) neighbors["rounded"] = true;
+  describe(neighbors["indices"]);
+  describe(neighbors["distances"]);
 }
 
 }  // namespace

@@ -73,10 +73,9 @@ std::optional<Coding> coding_of(const Facts& facts, Closeness closeness) {
     coding.step = 0;
   } else if (facts.are_whole && range < kMostCodes) {
     coding.last = static_cast<std::uint32_t>(range);
-  } else if (closeness == Closeness::rounded) {
+  } else if (closeness == Closeness::rounded && range / kRoundedSteps > 0 && std::isfinite(range)) {
     coding.last = kRoundedSteps;
-    coding.step = facts.high / kRoundedSteps - facts.low / kRoundedSteps;  // the range itself may overflow
-    if (!(coding.step > 0) || !std::isfinite(facts.low + coding.step * kRoundedSteps)) return {};
+    coding.step = range / kRoundedSteps;
     coding.is_rounded = true;
   } else {
     return {};
@@ -91,7 +90,7 @@ std::vector<std::uint32_t> codes_of(std::span<const double> values, const Coding
     if (std::isnan(values[i])) {
       codes[i] = *coding.missing;
     } else if (coding.step > 0) {
-      const double place = values[i] / coding.step - coding.low / coding.step;  // the difference may overflow
+      const double place = (values[i] - coding.low) / coding.step;
       codes[i] = static_cast<std::uint32_t>(std::clamp(std::floor(place + 0.5), 0.0, static_cast<double>(coding.last)));
     }
   }

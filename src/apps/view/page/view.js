@@ -10,7 +10,7 @@ import {makeRenderer} from './renderer.js';
 import {boxOf, cloudMatrix, placed, placeOfRow, rowAt, sphereOf, toScene} from './scene.js';
 import {readTheme} from './theme.js';
 
-const NOBODY = 4294967295;
+const NO_ROW = 4294967295;
 const FLIGHT = 260;  // ms that the camera takes to a new place
 const SIZES = [0.5, 24];
 
@@ -229,14 +229,14 @@ export function makeView(scene, canvases) {
     const found = [];
     for (let at = place * neighbors.k; at < (place + 1) * neighbors.k; ++at) {
       const row = valueAt(neighbors.indices, at);
-      if (row === NOBODY) continue;
+      if (row === NO_ROW) continue;
       const other = placeOfRow(scene.clouds[neighbors.of], row);
       const stored = neighbors.distances && valueAt(neighbors.distances, at);
       found.push({
         row,
         place: other,
         distance: stored ?? distanceTo(own, neighbors.of, other),
-        isMeasured: stored === undefined
+        isMeasured: stored === undefined || Boolean(neighbors.rounded)
       });
     }
     return found;
