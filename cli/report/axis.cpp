@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kWideSpread = 50;
 /// Steps of smaller ranges would be denormal.
-constexpr double kLeastRange = 1e-290;
+constexpr double kLeastExtent = 1e-290;
 /// Beyond these an exponent is shorter than zeros.
 constexpr double kLeastPlain = 1e-4, kMostPlain = 1e6;
 
@@ -47,7 +47,7 @@ Axis::Axis(double low, double high, Scaling scaling, int ticks, AxisEnds ends)
 }
 
 void Axis::set_linear(int ticks, AxisEnds ends) {
-  if (!(high_ - low_ > std::max(std::abs(low_) * 1e-12, kLeastRange))) {
+  if (!(high_ - low_ > std::max(std::abs(low_) * 1e-12, kLeastExtent))) {
     const double margin = low_ == 0 ? 1 : std::abs(low_) / 2;
     high_ = low_ + margin;
     if (low_ != 0) low_ -= margin;

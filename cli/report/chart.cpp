@@ -16,7 +16,7 @@ namespace {
 /// More marks than that hide the line; of many points without a line they are small.
 constexpr std::size_t kMostMarks = 120;
 constexpr double kBarHeight = 24, kBarTop = 4, kLabelWidth = 118, kValueWidth = 80;
-constexpr std::size_t kLongestLabel = 22;
+constexpr std::size_t kLongestBarLabel = 22;
 
 struct Range {
   double least = std::numeric_limits<double>::infinity();
@@ -76,7 +76,9 @@ Markup line_chart(const ChartWords& words, std::span<const Series> series, const
   if (!is_drawable) return chart_figure(words, nothing_to_show());
   const Scaling up = y.scaling(scales.may_bend_y);
   if (scales.from_zero && up == Scaling::linear) y.add(0);
-  const PlotFrame frame(words, Axis(x.least, x.most, x.scaling(scales.may_bend_x), 6), Axis(y.least, y.most, up, 5));
+  const double most_ticks = scales.has_whole_x ? std::clamp(x.most - x.least, 1.0, 6.0) : 6;
+  const PlotFrame frame(words, Axis(x.least, x.most, x.scaling(scales.may_bend_x), static_cast<int>(most_ticks)),
+                        Axis(y.least, y.most, up, 5));
   Markup inside = frame.axes();
   for (std::size_t i = 0; i < series.size(); ++i) inside += drawn(series[i], frame, i);
   return chart_figure(words, (series.size() > 1 ? legend_of(names) : Markup()) + frame.svg(inside));
@@ -97,7 +99,7 @@ Markup bar_chart(const ChartWords& words, std::span<const Bar> bars, double full
         element("title", fmt::format("{}: {}", bar.label, bar.shown)) +
             element("text",
                     {{"class", "label"}, {"x", coordinate(kLabelWidth - 8)}, {"y", middle}, {"text-anchor", "end"}},
-                    shortened(bar.label, kLongestLabel)) +
+                    shortened(bar.label, kLongestBarLabel)) +
             empty_element("rect", {{"class", "bar"},
                                    {"x", coordinate(kLabelWidth)},
                                    {"y", coordinate(top + 4)},

@@ -35,7 +35,8 @@ struct Series {
 struct ChartScales {
   bool may_bend_x = false;
   bool may_bend_y = false;
-  bool from_zero = false;  ///< a linear y axis begins at 0
+  bool from_zero = false;    ///< a linear y axis begins at 0
+  bool has_whole_x = false;  ///< x counts something: no tick lies between two numbers
 };
 
 Markup line_chart(const ChartWords& words, std::span<const Series> series, const ChartScales& scales = {});

@@ -19,14 +19,14 @@ namespace {
 
 constexpr std::uint64_t kMostShares = 64'000'000;  // half a GB
 constexpr std::size_t kMostContested = 20;
-constexpr std::size_t kMostClassesShown = 40;  // of a matrix; longer tables have all
+constexpr std::size_t kLargestMatrix = 40;  // of a matrix; longer tables have all
 constexpr std::size_t kMostPairs = 30;
-constexpr std::size_t kMostRows = 1000;
-constexpr std::size_t kLongestName = 40;
+constexpr std::size_t kMostClassRows = 1000;
+constexpr std::size_t kLongestLabel = 40;
 constexpr std::uint64_t kMostDots = 1500;
 
 std::string name_of(const ClassifyInput& input, std::uint32_t label) {
-  return shortened(class_name(input, label), kLongestName);
+  return shortened(class_name(input, label), kLongestLabel);
 }
 
 std::string subject_of(const ClassifyFlags& flags) {
@@ -90,14 +90,14 @@ Markup class_section(const ClassifyInput& input, const LabelVerdict& verdict, Re
   const std::vector<apps::ClassScore>& classes = verdict.score.classes;
   Table table("Each class", {"class", "members", "predicted", "right", "precision", "recall", "F1"});
   std::vector<Bar> bars;
-  for (std::uint32_t label = 0; label < std::min(classes.size(), kMostRows); ++label) {
+  for (std::uint32_t label = 0; label < std::min(classes.size(), kMostClassRows); ++label) {
     const apps::ClassScore& own = classes[label];
     table.add({cell(name_of(input, label)), count_cell(own.members), count_cell(own.predicted), count_cell(own.right),
                share_cell(own.precision()), share_cell(own.recall()), share_cell(own.f1())});
-    if (classes.size() <= kMostClassesShown) bars.push_back({name_of(input, label), own.f1(), shown_share(own.f1())});
+    if (classes.size() <= kLargestMatrix) bars.push_back({name_of(input, label), own.f1(), shown_share(own.f1())});
   }
-  if (classes.size() > kMostRows) {
-    page.note(fmt::format("The table of classes has the first {} of {}; --json has all.", shown_count(kMostRows),
+  if (classes.size() > kMostClassRows) {
+    page.note(fmt::format("The table of classes has the first {} of {}; --json has all.", shown_count(kMostClassRows),
                           shown_count(classes.size())));
   }
   return table.markup() + (bars.empty() ? Markup() : side_by_side(bar_chart({"F1 per class", "", ""}, bars, 1)));
@@ -125,7 +125,7 @@ Markup choice_section(const ClassifyInput& input, const apps::KChoice& choice) {
   const ChartWords words{is_labels ? "Accuracy per k" : "Error per k", "k",
                          is_labels ? "accuracy, %" : "root mean squared error",
                          fmt::format("Best: k = {}, the smallest of those that do as well.", choice.best)};
-  return side_by_side(line_chart(words, {&series, 1}, {.may_bend_x = true})) +
+  return side_by_side(line_chart(words, {&series, 1}, {.may_bend_x = true, .has_whole_x = true})) +
          element("details", element("summary", "Numbers") + table.markup());
 }
 
@@ -134,7 +134,7 @@ Markup labels_given(const ClassifyInput& input, const LabelVotes& votes) {
   for (std::uint32_t label = 0; label < votes.labelled.size(); ++label) order.push_back(label);
   std::ranges::stable_sort(order, std::ranges::greater(), [&](std::uint32_t label) { return votes.labelled[label]; });
   std::vector<Bar> bars;
-  for (std::size_t i = 0; i < std::min(order.size(), kMostClassesShown); ++i) {
+  for (std::size_t i = 0; i < std::min(order.size(), kLargestMatrix); ++i) {
     bars.push_back({name_of(input, order[i]), static_cast<double>(votes.labelled[order[i]]),
                     shown_count(votes.labelled[order[i]])});
   }
@@ -300,7 +300,7 @@ void write_classify_report(const std::string& path, const ClassifyFlags& flags, 
   page.key_figures(key_figures(flags, input, work));
   add_notes(input, work, page);
   if (work.labels) {
-    const bool is_small = input.names.size() <= kMostClassesShown;
+    const bool is_small = input.names.size() <= kLargestMatrix;
     page.section("Which classes are mixed up",
                  (is_small ? confusion_matrix(input, *work.labels) : Markup()) + mixed_up_pairs(input, *work.labels));
     page.section("How well each class is found", class_section(input, *work.labels, page));

@@ -8,7 +8,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
 
 namespace kith::cli {
 namespace {
@@ -34,6 +33,12 @@ struct Search {
   std::uint64_t prefix = 0;
 };
 
+/// Of the values that begin with `prefix`, how many have each of the 16 bits that follow.
+struct NextDigits {
+  std::uint64_t prefix;
+  std::vector<std::uint64_t> counts = std::vector<std::uint64_t>(1 << 16);
+};
+
 void find_percentiles(std::uint64_t count, const ValueAt& value, Distribution& result) {
   std::array<Search, kPercents.size()> searches{};
   for (std::size_t i = 0; i < kPercents.size(); ++i) {
@@ -41,20 +46,23 @@ void find_percentiles(std::uint64_t count, const ValueAt& value, Distribution& r
     searches[i].rank = std::min(result.finite() - 1, static_cast<std::uint64_t>(std::max(1.0, share)) - 1);
   }
   for (int shift = 48; shift >= 0; shift -= 16) {
-    const auto prefix_of = [&](std::uint64_t key) { return shift == 48 ? 0 : key >> (shift + 16); };
-    std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> counts;
-    for (const Search& search : searches) counts[search.prefix].resize(1 << 16);
+    std::vector<NextDigits> wanted;  // some ranks share theirs
+    for (const Search& search : searches) {
+      const auto known = std::ranges::find(wanted, search.prefix, &NextDigits::prefix);
+      if (known == wanted.end()) wanted.push_back({search.prefix});
+    }
     for (std::uint64_t i = 0; i < count; ++i) {
       const double x = value(i);
       if (std::isinf(x)) continue;
-      const std::uint64_t key = key_of(x);
-      const auto own = counts.find(prefix_of(key));
-      if (own != counts.end()) ++own->second[key >> shift & 0xFFFF];
+      const std::uint64_t key = key_of(x), prefix = shift == 48 ? 0 : key >> (shift + 16);
+      for (NextDigits& next : wanted) {
+        if (next.prefix == prefix) ++next.counts[key >> shift & 0xFFFF];
+      }
     }
     for (Search& search : searches) {
-      const std::vector<std::uint64_t>& own = counts[search.prefix];
+      const std::vector<std::uint64_t>& counts = std::ranges::find(wanted, search.prefix, &NextDigits::prefix)->counts;
       std::uint64_t digit = 0;
-      while (search.rank >= own[digit]) search.rank -= own[digit++];
+      while (search.rank >= counts[digit]) search.rank -= counts[digit++];
       search.prefix = search.prefix << 16 | digit;
     }
   }

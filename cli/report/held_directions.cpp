@@ -53,7 +53,7 @@ void make_diagonal(Matrix& values, Matrix& vectors) {
   }
 }
 
-std::array<double, 3> unit(const std::array<double, 3>& vector) {
+std::array<double, 3> unit_direction(const std::array<double, 3>& vector) {
   const double length = length_of(vector);
   // Either way is the same direction; the largest part is positive.
   const auto largest = std::ranges::max_element(vector, {}, [](double x) { return std::abs(x); });
@@ -66,9 +66,9 @@ std::array<double, 3> unit(const std::array<double, 3>& vector) {
 std::string HeldDirection::text() const {
   const double turned = length_of(turn) * length_of(turn), shifted = length_of(shift) * length_of(shift);
   std::string words;
-  if (shifted > kMinor) words = fmt::format("shift along {}", direction_text(unit(shift)));
+  if (shifted > kMinor) words = fmt::format("shift along {}", direction_text(unit_direction(shift)));
   if (turned > kMinor) {
-    words += fmt::format("{}turn about {}", words.empty() ? "" : " with a ", direction_text(unit(turn)));
+    words += fmt::format("{}turn about {}", words.empty() ? "" : " with a ", direction_text(unit_direction(turn)));
   }
   return words;
 }

@@ -16,18 +16,8 @@ struct MarkupMaker {
 
 namespace {
 
-std::string opening(std::string_view name, std::initializer_list<Attribute> attributes) {
-  std::string tag = fmt::format("<{}", name);
-  for (const Attribute& attribute : attributes) {
-    if (attribute.value.empty()) continue;
-    tag += fmt::format(" {}=\"{}\"", attribute.name, escaped(attribute.value));
-  }
-  return tag;
-}
-
-}  // namespace
-
-std::string escaped(std::string_view words) {
+/// Fit to stand between tags and between double quotes.
+std::string without_markup(std::string_view words) {
   std::string safe;
   safe.reserve(words.size() + words.size() / 16);
   for (const char c : words) {
@@ -54,7 +44,18 @@ std::string escaped(std::string_view words) {
   return safe;
 }
 
-Markup text(std::string_view words) { return MarkupMaker::of(escaped(printable(words))); }
+std::string opening(std::string_view name, std::initializer_list<Attribute> attributes) {
+  std::string tag = fmt::format("<{}", name);
+  for (const Attribute& attribute : attributes) {
+    if (attribute.value.empty()) continue;
+    tag += fmt::format(" {}=\"{}\"", attribute.name, without_markup(attribute.value));
+  }
+  return tag;
+}
+
+}  // namespace
+
+Markup text(std::string_view words) { return MarkupMaker::of(without_markup(printable(words))); }
 
 Markup element(std::string_view name, std::initializer_list<Attribute> attributes, const Markup& inside) {
   return MarkupMaker::of(fmt::format("{}>{}</{}>", opening(name, attributes), inside.source(), name));

@@ -47,8 +47,4 @@ Markup empty_element(std::string_view name, std::initializer_list<Attribute> att
 /// A number as SVG has it: two decimals at most.
 std::string coordinate(double value);
 
-/// The text, fit to stand between double quotes in HTML and, without line feeds lost, to be read as the same text
-/// again.
-std::string escaped(std::string_view words);
-
 }  // namespace kith::cli

@@ -17,7 +17,7 @@ namespace kith::cli {
 namespace {
 
 /// Longer tables make a page slow; --out and --json have all rows.
-constexpr std::size_t kMostRows = 2000;
+constexpr std::size_t kMostPairRows = 2000;
 
 bool has_converged(const RegisteredClouds& pair) { return pair.result && pair.result->converged(); }
 
@@ -75,9 +75,9 @@ void write_pairs_report(const std::string& path, const std::string& list, std::s
 
   Table table("Each pair", {"row", "source", "target", "converged", "iterations", "pairs", "fitness", "RMSE", "turn, °",
                             "shift", "weak", "reason"});
-  for (std::size_t i = 0; i < std::min(pairs.size(), kMostRows); ++i) table.add(row_of(i + 1, pairs[i]));
-  if (pairs.size() > kMostRows) {
-    page.note(fmt::format("The table has the first {} of {}; --out and --json have all.", shown_count(kMostRows),
+  for (std::size_t i = 0; i < std::min(pairs.size(), kMostPairRows); ++i) table.add(row_of(i + 1, pairs[i]));
+  if (pairs.size() > kMostPairRows) {
+    page.note(fmt::format("The table has the first {} of {}; --out and --json have all.", shown_count(kMostPairRows),
                           shown_count(pairs.size(), "pair", "pairs")));
   }
   page.section("How good they are",
@@ -85,7 +85,7 @@ void write_pairs_report(const std::string& path, const std::string& list, std::s
                             histogram({"Inlier RMSE", "distance", "pairs"}, rmse)));
   page.section("Pairs", table.empty() ? element("p", "The list has no pairs.") : table.markup());
   std::vector<std::string> weak;
-  for (std::size_t i = 0; i < std::min(pairs.size(), kMostRows); ++i) {
+  for (std::size_t i = 0; i < std::min(pairs.size(), kMostPairRows); ++i) {
     if (!pairs[i].result) continue;
     for (const std::string& words : weak_texts(*pairs[i].result))
       weak.push_back(fmt::format("row {}: {}", i + 1, words));

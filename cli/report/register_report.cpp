@@ -70,13 +70,14 @@ std::vector<Series> per_stage(const apps::Registration& result, const Value& val
 }
 
 Markup iteration_charts(const apps::Registration& result) {
-  const ChartScales bent{.may_bend_y = true, .from_zero = true};
+  const ChartScales bent{.may_bend_y = true, .from_zero = true, .has_whole_x = true};
   Markup charts = line_chart({"Error that is minimised", "iteration", "root of the mean squared error"},
                              per_stage(result, [](const auto& it) { return it.error; }), bent);
   charts += line_chart({"RMSE of matches", "iteration", "distance"},
                        per_stage(result, [](const auto& it) { return it.inlier_rmse; }), bent);
   charts += line_chart({"Fitness", "iteration", "share of points with a match, %"},
-                       per_stage(result, [](const auto& it) { return 100 * it.fitness; }), {.from_zero = true});
+                       per_stage(result, [](const auto& it) { return 100 * it.fitness; }),
+                       {.from_zero = true, .has_whole_x = true});
   return charts;
 }
 

@@ -155,7 +155,7 @@ void write_search_report(const std::string& path, const DoneSearch& done, const 
       means.points.push_back({rank + 1.0, mean, fmt::format("neighbour {}: {}", rank + 1, shown(mean))});
     }
     charts += line_chart({"Mean distance by rank", "rank of the neighbour", "mean " + name}, {&means, 1},
-                         {.from_zero = true});
+                         {.from_zero = true, .has_whole_x = true});
   }
   page.section("How far neighbours are", side_by_side(charts) + spread_table("Percentiles", spreads));
   finish(path, done, page);

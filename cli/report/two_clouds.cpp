@@ -17,22 +17,22 @@ namespace kith::cli {
 namespace {
 
 /// Of one cloud: enough to look at, and about 3 MB of page.
-constexpr std::uint64_t kMostPoints = 200'000;
+constexpr std::uint64_t kMostShown = 200'000;
 constexpr std::uint64_t kSeed = 1;
 
 /// A cloud, or rows of it drawn at random: the same ones in each report.
 struct ShownRows {
   ShownRows(PointView all, int threads)
-      : rows(apps::random_rows(all.rows(), kMostPoints, kSeed)), points(apps::take_rows(all, rows, threads)) {}
+      : rows(apps::random_rows(all.rows(), kMostShown, kSeed)), points(apps::take_rows(all, rows, threads)) {}
 
   std::vector<std::uint32_t> rows;
   PointSet points;
 };
 
 std::string thinned_text(const std::string& name, std::uint64_t points) {
-  if (points <= kMostPoints) return "";
+  if (points <= kMostShown) return "";
   return fmt::format(" Of the {} of {}, {} are shown, drawn at random.", shown_count(points, "point", "points"), name,
-                     shown_count(kMostPoints));
+                     shown_count(kMostShown));
 }
 
 }  // namespace

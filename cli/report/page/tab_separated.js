@@ -1,6 +1,7 @@
 // A table as tab-separated text: numbers with all their digits, one line per row.
 
+function field(cell) { return (cell.dataset.value ?? cell.textContent).replace(/[\t\r\n]+/g, ' '); }
+
 export function tabSeparated(table) {
-  const field = (cell) => (cell.dataset.value ?? cell.textContent).replace(/[\t\r\n]+/g, " ");
-  return Array.from(table.rows, (row) => Array.from(row.cells, field).join("\t")).join("\n") + "\n";
+  return Array.from(table.rows, (row) => Array.from(row.cells, field).join('\t')).join('\n') + '\n';
 }
