@@ -4,6 +4,7 @@
 #include "apps/for_each_row.hpp"
 #include "apps/ordered_total.hpp"
 #include "apps/register/nearest_matches.hpp"
+#include "apps/register/sum_by_two.hpp"
 #include "core/cloud/match_terms.hpp"
 #include "runtime/progress_meter.hpp"
 
@@ -146,27 +147,45 @@ class Refiner {
     });
   }
 
-  Sums add_up(const core::Motion& motion, const core::PairRule& pair) {
-    const std::uint32_t dims = stage_.dims();
-    constexpr double kNowhere[3] = {};
-    std::span<const T> source_normals, target_normals;
-    if (pair.error == core::PairError::gicp) source_normals = stage_.source_normals.template values<T>();
-    if (pair.error != core::PairError::point) target_normals = stage_.target_normals->template values<T>();
-    return ordered_total<core::TermPlaces<Unknowns>::kCount>(
-        squared_.size(), {.threads = threads_}, [&](std::uint64_t i, Sums& terms) {
-          if (!is_pair(i)) return;
-          const std::uint32_t match = matches_.match(i);
-          double x[3], moved[3], to[3], normal[3], source_normal[3] = {}, target_normal[3] = {};
-          load_row(source_, dims, i, frame_.source, x);
-          core::move_point(motion, x, moved);
-          load_row(target_, dims, match, frame_.target, to);
-          if (!source_normals.empty()) {
-            load_row(source_normals, dims, i, kNowhere, normal);
-            core::rotate(motion.rotation, normal, source_normal);
-          }
-          if (!target_normals.empty()) load_row(target_normals, dims, match, kNowhere, target_normal);
-          core::pair_terms<Unknowns>(pair, moved, to, source_normal, target_normal, terms);
+  Sums add_up(const core::Motion& motion, const core::PairRule& pair) const {
+    constexpr int kTerms = core::TermPlaces<Unknowns>::kCount;
+    return ordered_total_of_blocks<kTerms>(
+        squared_.size(), {.threads = threads_}, [&](std::uint64_t first, std::uint64_t last) {
+          return sum_of_block_by_two<kTerms>(first, last, [&](std::uint64_t i, Two* terms) {
+            const bool has_second = i + 1 < last && is_pair(i + 1);
+            if (!is_pair(i) && !has_second) return 0u;
+            // Where one of the two is no pair, the other stands for it.
+            const std::uint64_t one = is_pair(i) ? i : i + 1, two = has_second ? i + 1 : i;
+            set_terms(motion, pair, one, two, terms);
+            return (is_pair(i) ? 1u : 0u) | (has_second ? 2u : 0u);
+          });
         });
+  }
+
+  /// Those of two pairs.
+  void set_terms(const core::Motion& motion, const core::PairRule& pair, std::uint64_t one, std::uint64_t two,
+                 Two* terms) const {
+    constexpr double kNowhere[3] = {};
+    const std::uint64_t match_of_one = matches_.match(one), match_of_two = matches_.match(two);
+    Two x[3], moved[3], to[3], normal[3], source_normal[3] = {}, target_normal[3] = {};
+    load_two(source_, one, two, frame_.source, x);
+    core::move_point(motion, x, moved);
+    load_two(target_, match_of_one, match_of_two, frame_.target, to);
+    if (pair.error == core::PairError::gicp) {
+      load_two(stage_.source_normals.template values<T>(), one, two, kNowhere, normal);
+      core::rotate(motion.rotation, normal, source_normal);
+    }
+    if (pair.error != core::PairError::point) {
+      load_two(stage_.target_normals->template values<T>(), match_of_one, match_of_two, kNowhere, target_normal);
+    }
+    core::pair_terms<Unknowns>(pair, moved, to, source_normal, target_normal, terms);
+  }
+
+  void load_two(std::span<const T> rows, std::uint64_t one, std::uint64_t two, const double* centre, Two* to) const {
+    double of_one[3], of_two[3];
+    load_row(rows, stage_.dims(), one, centre, of_one);
+    load_row(rows, stage_.dims(), two, centre, of_two);
+    for (int d = 0; d < 3; ++d) to[d] = Two{of_one[d], of_two[d]};
   }
 
   const Stage<T>& stage_;
