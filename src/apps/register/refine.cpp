@@ -18,7 +18,7 @@ template <typename T, int Unknowns>
 class Refiner {
  public:
   Refiner(const Stage<T>& stage, const core::Frame& frame, const core::StepRule& rule, const PairChoice& choice,
-          int threads)
+          const MatchHints& hints, int threads)
       : stage_(stage),
         frame_(frame),
         rule_(rule),
@@ -26,7 +26,8 @@ class Refiner {
         threads_(threads),
         source_(stage.source.template values<T>()),
         target_(stage.target->template values<T>()),
-        matches_(source_, target_, *stage.target_index, frame, threads),
+        matches_(source_, target_, *stage.target_index, frame, threads,
+                 stage.target_surface ? &stage.target_surface->neighbors : nullptr, hints),
         squared_(stage.source.rows()) {}
 
   Refined run(const core::StageState& start, const ProgressCallback& progress) {
@@ -57,6 +58,7 @@ class Refiner {
         if (is_pair(i)) result.pairs.push_back({static_cast<std::uint32_t>(i), matches_.match(i)});
       }
     }
+    result.matches = std::move(matches_).take();
     meter.finish();
     return result;
   }
@@ -176,7 +178,8 @@ class Refiner {
       core::rotate(motion.rotation, normal, source_normal);
     }
     if (pair.error != core::PairError::point) {
-      load_two(stage_.target_normals->template values<T>(), match_of_one, match_of_two, kNowhere, target_normal);
+      load_two(stage_.target_surface->normals.template values<T>(), match_of_one, match_of_two, kNowhere,
+               target_normal);
     }
     core::pair_terms<Unknowns>(pair, moved, to, source_normal, target_normal, terms);
   }
@@ -204,14 +207,15 @@ class Refiner {
 
 template <typename T>
 Refined refine(const Stage<T>& stage, const core::Frame& frame, const core::StepRule& rule, const PairChoice& choice,
-               int unknowns, const core::StageState& start, int threads, const ProgressCallback& progress) {
-  if (unknowns == 7) return Refiner<T, 7>(stage, frame, rule, choice, threads).run(start, progress);
-  return Refiner<T, 6>(stage, frame, rule, choice, threads).run(start, progress);
+               int unknowns, const core::StageState& start, const MatchHints& hints, int threads,
+               const ProgressCallback& progress) {
+  if (unknowns == 7) return Refiner<T, 7>(stage, frame, rule, choice, hints, threads).run(start, progress);
+  return Refiner<T, 6>(stage, frame, rule, choice, hints, threads).run(start, progress);
 }
 
 template Refined refine<float>(const Stage<float>&, const core::Frame&, const core::StepRule&, const PairChoice&, int,
-                               const core::StageState&, int, const ProgressCallback&);
+                               const core::StageState&, const MatchHints&, int, const ProgressCallback&);
 template Refined refine<double>(const Stage<double>&, const core::Frame&, const core::StepRule&, const PairChoice&, int,
-                                const core::StageState&, int, const ProgressCallback&);
+                                const core::StageState&, const MatchHints&, int, const ProgressCallback&);
 
 }  // namespace kith::apps::inline v0

@@ -1,6 +1,7 @@
 // The iterations of one stage of a registration on the CPU.
 #pragma once
 
+#include "apps/register/nearest_matches.hpp"
 #include "apps/register/stage.hpp"
 #include "core/cloud/registration_step.hpp"
 
@@ -19,7 +20,8 @@ struct Refined {
   /// For gicp the same with the distances along the target's normals alone: that of gicp itself lets every direction
   /// seem as firm as the thickness of the surfaces. Else empty.
   std::vector<double> surfaces;
-  std::vector<RegisteredPair> pairs;  ///< if wanted
+  std::vector<RegisteredPair> pairs;   ///< if wanted
+  std::vector<std::uint32_t> matches;  ///< of each point of the source, or kNoMatch
 };
 
 /// Which pairs count.
@@ -29,9 +31,10 @@ struct PairChoice {
   bool want_pairs = false;
 };
 
-/// Iterates from `start` until the rule ends it. `unknowns` is 6 or 7.
+/// Iterates from `start` until the rule ends it. `unknowns` is 6 or 7. `hints` change the time alone.
 template <typename T>
 Refined refine(const Stage<T>& stage, const core::Frame& frame, const core::StepRule& rule, const PairChoice& choice,
-               int unknowns, const core::StageState& start, int threads, const ProgressCallback& progress);
+               int unknowns, const core::StageState& start, const MatchHints& hints, int threads,
+               const ProgressCallback& progress);
 
 }  // namespace kith::apps::inline v0

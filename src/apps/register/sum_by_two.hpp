@@ -10,9 +10,9 @@ namespace kith::apps::inline v0 {
 /// The same number of two neighbouring items.
 typedef double Two __attribute__((vector_size(16)));
 
-/// `items(i, terms)` sets the terms of items i and i + 1 of a block and returns which of them count, bit 0 for the
-/// first one; the terms of others are anything. It is not called for i + 1 = last, for which `items(i, terms)` must not
-/// look at the second one: then its bit is not set.
+/// `items(i, terms)` sets the terms of items i and i + 1 and returns which of them count, bit 0 for the first one; the
+/// terms of the other are ignored. Called for every second item of the block; of the last one alone if their number is
+/// odd.
 template <int N, typename Items>
 core::Terms<N> sum_of_block_by_two(std::uint64_t first, std::uint64_t last, const Items& items) {
   constexpr std::uint32_t kTwos = core::kSumGroup / 2;
