@@ -24,6 +24,7 @@ class Refiner {
         rule_(rule),
         choice_(choice),
         threads_(threads),
+        dims_(stage.dims()),
         source_(stage.source.template values<T>()),
         target_(stage.target->template values<T>()),
         matches_(source_, target_, *stage.target_index, frame, threads,
@@ -88,7 +89,7 @@ class Refiner {
 
   /// From the moved point as it was searched, so that every engine measures the same.
   double squared_distance(std::uint64_t point, std::uint32_t match) const {
-    const std::uint32_t dims = stage_.dims();
+    const std::uint32_t dims = dims_;
     const T* moved = matches_.moved(point);
     double squared = 0;
     for (std::uint32_t d = 0; d < dims; ++d) {
@@ -185,10 +186,12 @@ class Refiner {
   }
 
   void load_two(std::span<const T> rows, std::uint64_t one, std::uint64_t two, const double* centre, Two* to) const {
-    double of_one[3], of_two[3];
-    load_row(rows, stage_.dims(), one, centre, of_one);
-    load_row(rows, stage_.dims(), two, centre, of_two);
-    for (int d = 0; d < 3; ++d) to[d] = Two{of_one[d], of_two[d]};
+    const std::uint32_t dims = dims_;
+    const T* first = rows.data() + one * dims;
+    const T* second = rows.data() + two * dims;
+    for (int d = 0; d < 2; ++d) to[d] = Two{static_cast<double>(first[d]), static_cast<double>(second[d])} - centre[d];
+    to[2] = Two{};
+    if (dims == 3) to[2] = Two{static_cast<double>(first[2]), static_cast<double>(second[2])} - centre[2];
   }
 
   const Stage<T>& stage_;
@@ -196,6 +199,7 @@ class Refiner {
   core::StepRule rule_;
   PairChoice choice_;
   int threads_;
+  std::uint32_t dims_;
   std::span<const T> source_;
   std::span<const T> target_;
   NearestMatches<T> matches_;
