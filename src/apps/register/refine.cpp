@@ -43,6 +43,11 @@ class Refiner {
       meter.report(result.state.iteration);
       runtime::look_for_stop();
     }
+    if (choice_.leads_on) {
+      result.matches = std::move(matches_).take();
+      meter.finish();
+      return result;
+    }
     const bool has_moved =
         result.state.end == core::StageEnd::converged || result.state.end == core::StageEnd::iterations;
     if (has_moved) choose_pairs(result.state);
@@ -59,7 +64,6 @@ class Refiner {
         if (is_pair(i)) result.pairs.push_back({static_cast<std::uint32_t>(i), matches_.match(i)});
       }
     }
-    result.matches = std::move(matches_).take();
     meter.finish();
     return result;
   }

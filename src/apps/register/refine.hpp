@@ -20,8 +20,10 @@ struct Refined {
   /// For gicp the same with the distances along the target's normals alone: that of gicp itself lets every direction
   /// seem as firm as the thickness of the surfaces. Else empty.
   std::vector<double> surfaces;
-  std::vector<RegisteredPair> pairs;   ///< if wanted
-  std::vector<std::uint32_t> matches;  ///< of each point of the source, or kNoMatch
+  std::vector<RegisteredPair> pairs;  ///< if wanted
+  /// If the stage leads on to another one: the last match of each point of the source, or kNoMatch. All from `sums` on
+  /// is empty then.
+  std::vector<std::uint32_t> matches;
 };
 
 /// Which pairs count.
@@ -29,6 +31,7 @@ struct PairChoice {
   double keep = 1;
   bool reciprocal = false;
   bool want_pairs = false;
+  bool leads_on = false;  ///< to another stage at this resolution
 };
 
 /// Iterates from `start` until the rule ends it. `unknowns` is 6 or 7. `hints` change the time alone.

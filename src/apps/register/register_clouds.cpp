@@ -90,14 +90,15 @@ class Registrar {
     const double spacing = plan_.adapts_distance() ? target_.spacing(voxel, options_) : 0;
     const std::uint64_t step = core::first_step(stage.source.rows(), options_);
     MatchHints hints{{}, step};
-    if (step > 1) hints.matches = run_stage(sample(stage, step), spacing, core::kFirstSlack, {});
-    run_stage(stage, spacing, 1, hints);
+    if (step > 1) hints.matches = run_stage(sample(stage, step), spacing, core::kFirstSlack, true, {});
+    run_stage(stage, spacing, 1, false, hints);
   }
 
-  /// Returns the matches of the points, which hint at those of others in between.
-  std::vector<std::uint32_t> run_stage(const Stage<T>& stage, double spacing, double slack, const MatchHints& hints) {
+  /// Returns the matches of the points if it leads on: they hint at those of the points in between.
+  std::vector<std::uint32_t> run_stage(const Stage<T>& stage, double spacing, double slack, bool leads_on,
+                                       const MatchHints& hints) {
     const core::StepRule rule = plan_.rule(stage.source.rows(), spacing, slack);
-    const PairChoice choice{options_.keep, options_.reciprocal, options_.want_pairs};
+    const PairChoice choice{options_.keep, options_.reciprocal, options_.want_pairs, leads_on};
     Refined refined = refine<T>(stage, plan_.frame(), rule, choice, plan_.unknowns(), plan_.start(rule), hints,
                                 options_.threads, options_.progress);
     plan_.take(refined.state, refined.records, refined.sums, refined.surfaces, stage.source.rows());
