@@ -80,7 +80,9 @@ TABLES = {
     "read_csv": cpu_tables.read_csv,
     "downsample_cpu": cpu_tables.downsample_cpu,
     "registration_cpu": cpu_tables.registration_cpu,
+    "registration_cpu_x86_64": lambda: cpu_tables.registration_cpu(results="registration_cpu_x86_64"),
     "registration_drive": cpu_tables.registration_drive,
+    "registration_drive_x86_64": lambda: cpu_tables.registration_drive(results="registration_drive_x86_64"),
     "registration_starts": cpu_tables.registration_starts,
     "scipy_kd_tree": cpu_tables.scipy_kd_tree,
 }
