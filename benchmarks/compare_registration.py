@@ -1,7 +1,7 @@
 """Compares the time of registration by kith, small_gicp, Open3D and PCL (generalized ICP) in one run, a table on stdout and JSON.
 
 The time of a library is that of trees, covariances and iterations together, the best of the rounds, in which the libraries
-take turns; its phases are those of that round. PCL takes part if its program was built (tools/build.sh pcl_registration). The error is the distance of the pose from the known one: of real scans the published one, of made-up pairs the
+take turns; its phases are those of that round. PCL takes part if its program was built (tools/build.sh register_with_pcl). The error is the distance of the pose from the known one: of real scans the published one, of made-up pairs the
 exact one.
 """
 
@@ -10,10 +10,11 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from machine import ROOT, machine
-from registration_peers import errors, made_pairs, versions, with_pcl
+from registration_peers import Phases, errors, made_pairs, versions, with_pcl
 
 
 def measure(threads, rounds):
@@ -44,20 +45,25 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--clock", choices=["elapsed", "cpu"], default="elapsed", help="cpu: where other work runs, with one thread")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/registration_cpu.json")
     parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)  # in a process of its own
     arguments = parser.parse_args()
+    if arguments.clock == "cpu":
+        if arguments.threads != [1]:
+            sys.exit("--clock cpu measures one thread: add --threads 1")
+        Phases.clock = time.process_time
     if arguments.measure:
         print(json.dumps(measure(arguments.measure, arguments.rounds)))
         return
     rows = []
     for threads in arguments.threads:
-        command = [sys.executable, __file__, "--measure", str(threads), "--rounds", str(arguments.rounds)]
+        command = [sys.executable, __file__, "--measure", str(threads), "--rounds", str(arguments.rounds), "--threads", str(threads), "--clock", arguments.clock]
         done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": str(threads)}, check=False)
         if done.returncode != 0:
             sys.exit(done.stderr)
         rows += json.loads(done.stdout.splitlines()[-1])
-    report = {"what": "generalized ICP, f64", "machine": machine(), "versions": versions(with_pcl()), "rows": rows}
+    report = {"what": "generalized ICP, f64", "clock": arguments.clock, "machine": machine(), "versions": versions(with_pcl()), "rows": rows}
     arguments.out.write_text(json.dumps(report, indent=1) + "\n")
     for row in rows:
         cells = [f"{name} {row[name]['ms']:.0f} ms, {row[name]['degrees']} deg, {row[name]['shift']}" for name in with_pcl() if name in row]

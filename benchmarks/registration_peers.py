@@ -2,7 +2,7 @@
 
 Every library gets the same f64 points, the same start and the same greatest distance of pairs; planes and covariances are
 fitted to 16 neighbours, nothing is downsampled, and each stops by its own defaults. PCL keeps points as f32. It has no
-Python package: a program of ours (pcl_registration.cpp) runs it.
+Python package: a program of ours (register_with_pcl.cpp) runs it.
 
 A library's function returns the pose, the number of iterations (None: unknown) and the milliseconds of its phases.
 """
@@ -19,17 +19,19 @@ from machine import ROOT
 
 NEIGHBORS = 16
 DATA = ROOT.parent / "shared" / "data"
-PCL_PROGRAM = Path(os.environ.get("KITH_PCL_REGISTRATION", ROOT / "build/bin/pcl_registration"))
+PCL_PROGRAM = Path(os.environ.get("KITH_PCL_REGISTRATION", ROOT / "build/bin/register_with_pcl"))
 
 
 class Phases:
-    """Milliseconds from one call to the next."""
+    """Milliseconds from one call to the next, by the clock of the class."""
+
+    clock = time.perf_counter
 
     def __init__(self):
-        self.ms, self.last = {}, time.perf_counter()
+        self.ms, self.last = {}, Phases.clock()
 
     def end(self, phase):
-        now = time.perf_counter()
+        now = Phases.clock()
         self.ms[phase] = 1e3 * (now - self.last)
         self.last = now
 
