@@ -1,21 +1,19 @@
-"""Compares the time of registration by kith, small_gicp and Open3D (generalized ICP) in one run, a table on stdout and JSON.
+"""Compares the time of registration by kith, small_gicp, Open3D and PCL (generalized ICP) in one run, a table on stdout and JSON.
 
 The time of a library is that of trees, covariances and iterations together, the best of the rounds, in which the libraries
-take turns. The error is the distance of the pose from the known one: of real scans the published one, of made-up pairs the
+take turns; its phases are those of that round. PCL takes part if its program was built (tools/build.sh pcl_registration). The error is the distance of the pose from the known one: of real scans the published one, of made-up pairs the
 exact one.
 """
 
 import argparse
-import importlib.metadata
 import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from machine import ROOT, machine
-from registration_peers import LIBRARIES, errors, made_pairs
+from registration_peers import errors, made_pairs, versions, with_pcl
 
 
 def measure(threads, rounds):
@@ -24,13 +22,20 @@ def measure(threads, rounds):
     for name, source, target, truth, distance in made_pairs():
         best = {}
         for _ in range(rounds):
-            for library, register in LIBRARIES.items():
-                start = time.perf_counter()
-                pose, iterations = register(source, target, distance, threads)
-                took = 1e3 * (time.perf_counter() - start)
+            for library, register in with_pcl().items():
+                if library == "pcl" and threads > 1:
+                    continue  # it uses one thread
+                pose, iterations, phases = register(source, target, distance, threads)
+                took = sum(phases.values())
                 if library not in best or took < best[library]["ms"]:
                     degrees, shift = errors(pose, truth)
-                    best[library] = {"ms": round(took, 2), "degrees": degrees, "shift": shift, "iterations": iterations}
+                    best[library] = {
+                        "ms": round(took, 2),
+                        "phases": {phase: round(ms, 2) for phase, ms in phases.items()},
+                        "degrees": degrees,
+                        "shift": shift,
+                        "iterations": iterations,
+                    }
         rows.append({"pair": name, "source": len(source), "target": len(target), "threads": threads, **best})
     return rows
 
@@ -52,11 +57,10 @@ def main():
         if done.returncode != 0:
             sys.exit(done.stderr)
         rows += json.loads(done.stdout.splitlines()[-1])
-    versions = {name: importlib.metadata.version(name) for name in ("small_gicp", "open3d")}
-    report = {"what": "generalized ICP, f64", "machine": machine(), "versions": versions, "rows": rows}
+    report = {"what": "generalized ICP, f64", "machine": machine(), "versions": versions(with_pcl()), "rows": rows}
     arguments.out.write_text(json.dumps(report, indent=1) + "\n")
     for row in rows:
-        cells = [f"{name} {row[name]['ms']:.0f} ms, {row[name]['degrees']} deg, {row[name]['shift']}" for name in LIBRARIES]
+        cells = [f"{name} {row[name]['ms']:.0f} ms, {row[name]['degrees']} deg, {row[name]['shift']}" for name in with_pcl() if name in row]
         print(f"{row['pair']:24} {row['threads']} threads: " + "; ".join(cells))
 
 

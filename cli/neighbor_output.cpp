@@ -3,6 +3,7 @@
 
 #include "interrupt.hpp"
 #include "neighbor_tables.hpp"
+#include "report/report_flag.hpp"
 #include "table_input.hpp"
 
 #include <kith/error.hpp>
@@ -78,7 +79,9 @@ FlagGroup neighbor_output_flags(SearchFlags& flags) {
         [&flags](const std::string& value) { flags.with = parse_columns("--with", value); }},
        {"--stats", "",
         "one row per query: its columns, the smallest, mean and largest distance, and the number of neighbours",
-        &flags.stats}});
+        &flags.stats},
+       report_flag(flags.report,
+                   "write a page for a browser: how far neighbours are, how many, and how long it took")});
   return group;
 }
 

@@ -11,7 +11,7 @@
 
 namespace kith::cli {
 
-/// --out, --with, --stats, --json, --quiet and --explain.
+/// --out, --with, --stats, --report, --json, --quiet and --explain.
 FlagGroup neighbor_output_flags(SearchFlags& flags);
 
 /// Throws UsageError for flags of the result that contradict each other; before anything is read.

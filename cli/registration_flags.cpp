@@ -66,7 +66,15 @@ double squared(const std::array<double, 3>& vector) {
   return vector[0] * vector[0] + vector[1] * vector[1] + vector[2] * vector[2];
 }
 
-std::string text_of(const std::array<double, 3>& vector) {
+nlohmann::ordered_json pose_rows(const apps::Pose& pose) {
+  nlohmann::ordered_json rows;
+  for (std::uint32_t i = 0; i < 4; ++i) rows.push_back({pose(i, 0), pose(i, 1), pose(i, 2), pose(i, 3)});
+  return rows;
+}
+
+}  // namespace
+
+std::string direction_text(const std::array<double, 3>& vector) {
   // Of a direction three decimals are enough, and -0 is 0.
   std::string text = "(";
   for (const double x : vector) {
@@ -75,14 +83,6 @@ std::string text_of(const std::array<double, 3>& vector) {
   }
   return text + ")";
 }
-
-nlohmann::ordered_json pose_rows(const apps::Pose& pose) {
-  nlohmann::ordered_json rows;
-  for (std::uint32_t i = 0; i < 4; ++i) rows.push_back({pose(i, 0), pose(i, 1), pose(i, 2), pose(i, 3)});
-  return rows;
-}
-
-}  // namespace
 
 bool is_named_start(const std::string& initial) {
   return initial == "identity" || initial == "centroid" || initial == "global";
@@ -266,10 +266,7 @@ std::string registration_summary(const apps::Registration& result) {
   return text;
 }
 
-namespace {
-
-/// What it found, in a line.
-std::string global_text(const apps::GlobalStart& start) {
+std::string global_start_text(const apps::GlobalStart& start) {
   const std::string seen =
       start.voxel > 0
           ? fmt::format("{} and {} means of voxels of {:.4g}, {} matches", readable_count(start.source_points),
@@ -283,11 +280,9 @@ std::string global_text(const apps::GlobalStart& start) {
                      readable_duration(start.milliseconds));
 }
 
-}  // namespace
-
 void note_global_start(const apps::Registration& result, const std::string& whose, const OutputFlags& output) {
   if (!result.global) return;
-  const std::string text = whose + global_text(*result.global);
+  const std::string text = whose + global_start_text(*result.global);
   if (result.global->found) {
     output.explanation(text);
   } else {
@@ -302,7 +297,7 @@ std::vector<std::string> weak_texts(const apps::Registration& result) {
     texts.push_back(
         fmt::format("the clouds can {} {} with hardly any change of the error (eigenvalue {:.3g}, {:.2g} of the "
                     "largest)",
-                    slides ? "slide along" : "turn about", text_of(unit(slides ? weak.shift : weak.turn)),
+                    slides ? "slide along" : "turn about", direction_text(unit(slides ? weak.shift : weak.turn)),
                     weak.eigenvalue, weak.relative));
   }
   return texts;

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -48,8 +49,12 @@ std::string registration_rule(const RegistrationFlags& flags);
 nlohmann::ordered_json registration_json(const apps::Registration& result);
 /// "converged after 12 iterations: fitness 0.93, 1 234 pairs, inlier RMSE 0.0123".
 std::string registration_summary(const apps::Registration& result);
+/// What a global start found, or that it found nothing, in a line.
+std::string global_start_text(const apps::GlobalStart& start);
 /// What a global start found, for --explain; that it found nothing, for all. `whose` goes before it.
 void note_global_start(const apps::Registration& result, const std::string& whose, const OutputFlags& output);
+/// "(0, 0.707, 0.707)".
+std::string direction_text(const std::array<double, 3>& direction);
 /// "the clouds can slide along (0, 0, 1): …" for each weak direction.
 std::vector<std::string> weak_texts(const apps::Registration& result);
 

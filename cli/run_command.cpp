@@ -7,6 +7,7 @@
 #include "option_words.hpp"
 #include "parse_command_line.hpp"
 #include "printable.hpp"
+#include "report/typed_command.hpp"
 #include "standard_output.hpp"
 #include "suggestion.hpp"
 
@@ -56,6 +57,7 @@ int run(const std::vector<std::string>& words) {
   }
   const Command& command = command_called(commands, words[0]);
   memory_given() = 0;
+  typed_words() = words;
   if (!parse_words(command, {words.begin() + 1, words.end()})) {
     write_to_stdout(help_of(command));
     return 0;

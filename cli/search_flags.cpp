@@ -262,7 +262,7 @@ void check_search_flags(const SearchFlags& flags) {
     throw UsageError("--json and --out - would both write to standard output; give --out a file");
   }
   require_queries_for(flags.query, flags.queries_path);
-  require_own_files({{"--out", flags.out}},
+  require_own_files({{"--out", flags.out}, {"--report", flags.report}},
                     {flags.points_path, flags.queries_path, flags.table_points, flags.allow_path, flags.radius_path});
 }
 

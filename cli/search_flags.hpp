@@ -39,6 +39,7 @@ struct SearchFlags {
   std::uint32_t columns_per_dim = 1;  ///< of QUERIES: 2 if they are boxes
   bool stats = false;                 ///< knn and radius: figures per query instead of the neighbours
   std::vector<std::string> with;      ///< knn and radius: which columns to show beside each pair
+  std::string report;                 ///< knn and radius: a page that shows the result; empty: none
   OutputFlags output;
 
   /// Whether the result shows columns of the files.

@@ -7,20 +7,28 @@
 
 namespace kith::cli {
 
-std::string SearchTimes::text() const {
-  const char* making = is_loaded ? "load" : "build";
+std::vector<std::pair<std::string, double>> SearchTimes::stages() const {
+  const std::string making = is_loaded ? "load" : "build";
   if (!ran_on_gpu()) {
-    return fmt::format("read {}, {} {}, search {}, write {}", readable_duration(read_ms), making,
-                       readable_duration(build.total_ms), readable_duration(search.total_ms),
-                       readable_duration(write_ms));
+    return {{"read", read_ms}, {making, build.total_ms}, {"search", search.total_ms}, {"write", write_ms}};
   }
-  std::string text = fmt::format(
-      "read {}, start of the GPU {}, copy there {}, {} {}, copy of queries {}, search {}, copy back {}, host {}, "
-      "write {}",
-      readable_duration(read_ms), readable_duration(build.start_ms), readable_duration(build.copy_in_ms), making,
-      readable_duration(build.device_ms), readable_duration(search.copy_in_ms), readable_duration(search.device_ms),
-      readable_duration(search.copy_out_ms), readable_duration(host_ms()), readable_duration(write_ms));
-  if (search.asked_again > 0) text += fmt::format("; queries retried {}", search.asked_again);
+  return {{"read", read_ms},
+          {"start of the GPU", build.start_ms},
+          {"copy there", build.copy_in_ms},
+          {making, build.device_ms},
+          {"copy of queries", search.copy_in_ms},
+          {"search", search.device_ms},
+          {"copy back", search.copy_out_ms},
+          {"host", host_ms()},
+          {"write", write_ms}};
+}
+
+std::string SearchTimes::text() const {
+  std::string text;
+  for (const auto& [stage, ms] : stages()) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", stage, readable_duration(ms));
+  }
+  if (ran_on_gpu() && search.asked_again > 0) text += fmt::format("; queries retried {}", search.asked_again);
   return text;
 }
 

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace kith::cli {
 
@@ -18,6 +20,8 @@ struct SearchTimes {
   WorkTimes search = {};
   double write_ms = 0;
 
+  /// What took how long, in milliseconds, one after the other.
+  std::vector<std::pair<std::string, double>> stages() const;
   /// "read 1.20 ms, build 0.50 ms, search 3.00 ms, write 0.10 ms"
   std::string text() const;
   /// How many distances were measured; empty if they were not counted.

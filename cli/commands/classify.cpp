@@ -10,6 +10,7 @@
 #include "physical_memory.hpp"
 #include "profile_flag.hpp"
 #include "readable.hpp"
+#include "report/classify_page.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
 #include "terminal_progress.hpp"
@@ -22,6 +23,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
 
 namespace kith::cli {
 namespace {
@@ -68,14 +70,15 @@ void check_again(const ClassifyFlags& flags, const ClassifyInput& input, Termina
 
 void label(const ClassifyFlags& flags, const ClassifyInput& input, TerminalProgress& progress, ClassifyWork& work) {
   auto options = options_of<apps::ClassifyOptions>(flags, work.k, progress);
-  options.want_shares = flags.proba;
   if (flags.proba) {
     require_memory("the shares of classes", input.queries.rows(), input.classes, sizeof(double),
                    "leave --proba out or classify fewer points at a time");
   }
-  const apps::Classified found = flags.is_sequential()
-                                     ? apps::classify_sequential(input.points, input.labels(), input.queries, options)
-                                     : apps::classify(input.points, input.labels(), input.queries, options);
+  const bool for_report = !flags.report.empty() && can_keep_shares(input.queries.rows(), input.classes);
+  options.want_shares = flags.proba || for_report;
+  apps::Classified found = flags.is_sequential()
+                               ? apps::classify_sequential(input.points, input.labels(), input.queries, options)
+                               : apps::classify(input.points, input.labels(), input.queries, options);
   work.neighbors = found.work;
   work.depth = found.depth;
   work.rounds = found.rounds;
@@ -88,6 +91,8 @@ void label(const ClassifyFlags& flags, const ClassifyInput& input, TerminalProgr
   check_again(flags, input, progress, work,
               [&](const ProgressCallback& callback) { check_labels(flags, input, found.labels, work.k, callback); });
   if (!input.truth.empty()) work.labels = judge_labels(input, found.labels);
+  if (!flags.report.empty()) work.votes = votes_of(found, input.classes);
+  if (!flags.proba) found.shares.clear();
   const Stopwatch watch;
   write_labels(flags, input, found, progress.callback());
   work.write_ms = watch.milliseconds();
@@ -95,7 +100,7 @@ void label(const ClassifyFlags& flags, const ClassifyInput& input, TerminalProgr
 
 void predict(const ClassifyFlags& flags, const ClassifyInput& input, TerminalProgress& progress, ClassifyWork& work) {
   const auto options = options_of<apps::NeighborOptions>(flags, work.k, progress);
-  const apps::Regressed found = apps::regress(input.points, input.values, input.queries, options);
+  apps::Regressed found = apps::regress(input.points, input.values, input.queries, options);
   work.neighbors = found.work;
   stop_if_interrupted();
   flags.output.explanation(found.work.explanation);
@@ -105,6 +110,7 @@ void predict(const ClassifyFlags& flags, const ClassifyInput& input, TerminalPro
   const Stopwatch watch;
   write_values(flags, input, found.values, progress.callback());
   work.write_ms = watch.milliseconds();
+  if (!flags.report.empty()) work.predictions = std::move(found.values);
 }
 
 int run_classify(const ClassifyFlags& flags) {
@@ -124,6 +130,7 @@ int run_classify(const ClassifyFlags& flags) {
     write_to_stdout(choice_table(*work.choice, input.points.rows()));
   }
   summarize_work(flags, input, work);
+  if (!flags.report.empty()) write_classify_report(flags.report, flags, input, work);
   return 0;
 }
 
@@ -152,6 +159,8 @@ Command classify_command() {
       {"label one table by another and report the accuracy",
        "kith classify --train train.csv --test test.csv --label species --scale standard --out labelled.csv"},
       {"find the best k for the training points", "kith classify --train train.csv --label species --choose-k 1..50"},
+      {"a page that shows which classes are mixed up",
+       "kith classify --train train.csv --test test.csv --label species --out labelled.csv --report report.html"},
       {"predict prices by distance",
        "kith classify --train sold.csv --test asked.csv --regress price --weights distance"}};
   command.run = [flags] {

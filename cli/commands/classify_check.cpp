@@ -120,16 +120,13 @@ void check_labels_as(const ClassifyFlags& flags, const ClassifyInput& input, std
   const PointSet all = grows ? one_after_the_other<T>(input.points, input.queries) : PointSet();
   Asker<T> asker(flags, input.points, grows ? all.view() : input.points, input.queries, k);
   std::vector<std::uint32_t> labels = input.codes;
-  const auto name = [&](std::uint32_t label) {
-    return label < input.names.size() ? input.names[label] : std::to_string(label);
-  };
   for (std::uint64_t row = 0; row < found.size(); ++row) {
     report(progress, row, found.size());
     const std::uint32_t label =
         vote(asker.voters(row, static_cast<std::uint32_t>(labels.size())), labels, flags.neighbors.ties);
     if (label != found[row]) {
       throw BadData(fmt::format("the check failed: point {} to be labelled got {}, but the plain loop gives {}", row,
-                                name(found[row]), name(label)));
+                                class_name(input, found[row]), class_name(input, label)));
     }
     if (grows) labels.push_back(label);
   }

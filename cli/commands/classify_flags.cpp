@@ -4,6 +4,7 @@
 #include "input_flags.hpp"
 #include "number_arguments.hpp"
 #include "own_files.hpp"
+#include "report/report_flag.hpp"
 #include "search_flags.hpp"
 
 #include <kith/error.hpp>
@@ -108,6 +109,8 @@ FlagGroup result_flag_group(ClassifyFlags& flags) {
   return {"Result",
           {{"-o,--out", "FILE", "output file for the rows with their labels, as text; by default standard output",
             Take(&flags.out, check_rows_path)},
+           report_flag(flags.report,
+                       "write a page for a browser: accuracy, which classes are mixed up, and how well each k does"),
            {"--proba", "", "also write the share of each class in the vote", &flags.proba},
            {"--check", "", "repeat the work one point at a time, which is slow, and compare", &flags.check},
            json_flag(flags.output, "print a report as JSON; rows are then written only with --out"),
@@ -194,7 +197,7 @@ void check_classify_flags(const ClassifyFlags& flags) {
   if (flags.output.json && flags.out == "-") {
     throw UsageError("--json and --out - would both write to standard output; give --out a file");
   }
-  require_own_files({{"--out", flags.out}}, {flags.file, flags.train, flags.test});
+  require_own_files({{"--out", flags.out}, {"--report", flags.report}}, {flags.file, flags.train, flags.test});
 }
 
 }  // namespace kith::cli

@@ -27,6 +27,7 @@ struct ClassifyFlags {
   std::string test;     ///< empty: there is nothing to classify
   std::string regress;  ///< the column of values; empty: labels
   std::string out;
+  std::string report;  ///< a page that shows the result; empty: none
   std::optional<std::uint32_t> k;
   std::optional<bool> sequential;
   bool proba = false;

@@ -28,17 +28,10 @@ std::size_t name_width(const ClassifyInput& input) {
 }
 
 std::string times_text(const ClassifyFlags& flags, const ClassifyInput& input, const ClassifyWork& work) {
-  std::string text = fmt::format("read {}", readable_duration(input.read_ms));
-  const auto add = [&](bool happened, const char* what, double ms) {
-    if (happened) text += fmt::format(", {} {}", what, readable_duration(ms));
-  };
-  add(flags.scaling != apps::Scaling::none, "scale", input.scale_ms);
-  add(work.choice.has_value(), "choose k", work.choose_ms);
-  add(flags.classifies(), "build", work.neighbors.build_ms);
-  add(flags.classifies(), "search", work.neighbors.search_ms);
-  add(flags.classifies(), flags.is_regression() ? "means" : "votes", work.neighbors.vote_ms);
-  add(flags.check, "check", work.check_ms);
-  add(flags.classifies() && !flags.result_path().empty(), "write", work.write_ms);
+  std::string text;
+  for (const auto& [stage, ms] : stages_of(flags, input, work)) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", stage, readable_duration(ms));
+  }
   return text;
 }
 
@@ -133,6 +126,26 @@ void tell_verdict(const ClassifyFlags& flags, const ClassifyInput& input, const 
 }
 
 }  // namespace
+
+std::string class_name(const ClassifyInput& input, std::uint32_t label) {
+  return label < input.names.size() ? input.names[label] : std::to_string(label);
+}
+
+std::vector<std::pair<std::string, double>> stages_of(const ClassifyFlags& flags, const ClassifyInput& input,
+                                                      const ClassifyWork& work) {
+  std::vector<std::pair<std::string, double>> stages = {{"read", input.read_ms}};
+  const auto add = [&](bool happened, const char* what, double ms) {
+    if (happened) stages.emplace_back(what, ms);
+  };
+  add(flags.scaling != apps::Scaling::none, "scale", input.scale_ms);
+  add(work.choice.has_value(), "choose k", work.choose_ms);
+  add(flags.classifies(), "build", work.neighbors.build_ms);
+  add(flags.classifies(), "search", work.neighbors.search_ms);
+  add(flags.classifies(), flags.is_regression() ? "means" : "votes", work.neighbors.vote_ms);
+  add(flags.check, "check", work.check_ms);
+  add(flags.classifies() && !flags.result_path().empty(), "write", work.write_ms);
+  return stages;
+}
 
 LabelVerdict judge_labels(const ClassifyInput& input, const std::vector<std::uint32_t>& found) {
   std::vector<std::uint32_t> truth;

@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kith::cli {
@@ -26,6 +27,22 @@ struct LabelVerdict {
   std::uint64_t of_no_known_class = 0;  ///< rows whose true class no training point has
 };
 
+/// A vote that was nearly lost.
+struct ContestedVote {
+  std::uint64_t query = 0;
+  std::uint32_t winner = 0;
+  std::uint32_t second = 0;
+  double share = 0;         ///< of all weight, of the winner
+  double second_share = 0;  ///< and of the best of the others
+};
+
+/// How the votes went, for --report.
+struct LabelVotes {
+  std::vector<std::uint64_t> labelled;   ///< per class: how many points got it
+  std::vector<double> winner_shares;     ///< per query; empty: not kept
+  std::vector<ContestedVote> contested;  ///< those with the smallest lead, smallest first
+};
+
 /// What was done.
 struct ClassifyWork {
   std::uint32_t k = 0;
@@ -35,6 +52,8 @@ struct ClassifyWork {
   std::uint64_t rounds = 0;
   std::optional<LabelVerdict> labels;
   std::optional<apps::ValueScore> values;
+  LabelVotes votes;                 ///< with --report
+  std::vector<double> predictions;  ///< values per query, with --report
   double choose_ms = 0;
   double check_ms = 0;
   double write_ms = 0;
@@ -43,6 +62,13 @@ struct ClassifyWork {
 /// Compares with the truth, which must be known.
 LabelVerdict judge_labels(const ClassifyInput& input, const std::vector<std::uint32_t>& found);
 apps::ValueScore judge_values(const ClassifyInput& input, const std::vector<double>& found);
+
+/// What is said of labels, for people: the name of a class, or its number in a class file.
+std::string class_name(const ClassifyInput& input, std::uint32_t label);
+
+/// "read 1.20 ms" and the others that took place.
+std::vector<std::pair<std::string, double>> stages_of(const ClassifyFlags& flags, const ClassifyInput& input,
+                                                      const ClassifyWork& work);
 
 /// How well each k did, as CSV: k and right and accuracy, or k and error.
 std::string choice_table(const apps::KChoice& choice, std::uint64_t points);

@@ -10,6 +10,7 @@
 #include "physical_memory.hpp"
 #include "prepared_search.hpp"
 #include "readable.hpp"
+#include "report/search_report.hpp"
 #include "search_flags.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
@@ -72,18 +73,16 @@ int find_nearest(const KnnFlags& knn, const PreparedSearch<Source>& prepared, Te
   const std::string evaluations = times.evaluations_text(prepared.query_count());
   if (!evaluations.empty()) flags.output.explanation(evaluations);
 
-  if (flags.output.json) {
-    nlohmann::ordered_json report = prepared.report();
-    report["k"] = knn.k;
-    if (std::isfinite(options.max_distance)) report["within"] = options.max_distance;
-    if (!found.exact().empty()) {
-      report["eps"] = flags.search.eps;
-      report["max_leaves"] = flags.search.max_leaves;
-      report["certified"] = certified(found);
-    }
-    times.add_to(report);
-    write_to_stdout(report.dump(2) + "\n");
+  nlohmann::ordered_json report = prepared.report();
+  report["k"] = knn.k;
+  if (std::isfinite(options.max_distance)) report["within"] = options.max_distance;
+  if (!found.exact().empty()) {
+    report["eps"] = flags.search.eps;
+    report["max_leaves"] = flags.search.max_leaves;
+    report["certified"] = certified(found);
   }
+  times.add_to(report);
+  if (flags.output.json) write_to_stdout(report.dump(2) + "\n");
   flags.output.summary(fmt::format("{} of each of {} among {} ({})\n{}", counted(knn.k, "nearest neighbour"),
                                    counted(prepared.query_count(), "query", "queries"), counted(index.size(), "point"),
                                    prepared.engine_text(), times.text()));
@@ -93,6 +92,17 @@ int find_nearest(const KnnFlags& knn, const PreparedSearch<Source>& prepared, Te
   }
   if (!prepared.skipped_text().empty()) flags.output.note(prepared.skipped_text());
   if (path != "-" && !path.empty()) flags.output.summary(fmt::format("result in {}", path));
+  if (!flags.report.empty()) {
+    write_search_report(
+        flags.report,
+        {.command = "kith knn",
+         .flags = flags,
+         .facts = report,
+         .times = times,
+         .explanation = index.explain() + "\n" + index.explain_knn(knn.k, prepared.queries_given(), options),
+         .skipped = prepared.skipped_text()},
+        found);
+  }
   return 0;
 }
 
@@ -160,6 +170,8 @@ Command knn_command() {
        "kith knn airports.csv cities.csv -k 1 --columns x,y --with all --out nearest.csv"},
       {"neighbour distances of each point, next to its other columns",
        "kith knn scan.ply -k 8 --exclude-self --stats --out stats.ply"},
+      {"a page that shows how far neighbours are",
+       "kith knn scan.ply -k 8 --exclude-self --out near.npz --report report.html"},
       {"only the timings, as JSON", "kith knn scan.npy -k 8 --json --explain"}};
   // The flags point into *flags: the shared pointer in `run` keeps it alive as long as the command.
   command.run = [flags] {

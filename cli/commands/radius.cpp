@@ -9,6 +9,7 @@
 #include "number_arguments.hpp"
 #include "prepared_search.hpp"
 #include "readable.hpp"
+#include "report/search_report.hpp"
 #include "search_flags.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
@@ -126,24 +127,32 @@ int find_within(const RadiusFlags& radius, const PreparedSearch<Source>& prepare
   const std::string evaluations = times.evaluations_text(prepared.query_count());
   if (!evaluations.empty()) flags.output.explanation(evaluations);
 
-  if (flags.output.json) {
-    nlohmann::ordered_json report = prepared.report();
-    if (radius.radius) {
-      report["radius"] = *radius.radius;
-    } else {
-      report["radius_file"] = flags.radius_path;
-    }
-    report["max_neighbors"] = flags.search.max_neighbors;
-    report["neighbors"] = neighbors_in(found);
-    times.add_to(report);
-    write_to_stdout(report.dump(2) + "\n");
+  nlohmann::ordered_json report = prepared.report();
+  if (radius.radius) {
+    report["radius"] = *radius.radius;
+  } else {
+    report["radius_file"] = flags.radius_path;
   }
+  report["max_neighbors"] = flags.search.max_neighbors;
+  report["neighbors"] = neighbors_in(found);
+  times.add_to(report);
+  if (flags.output.json) write_to_stdout(report.dump(2) + "\n");
   flags.output.summary(fmt::format("{} within {} of {} among {} ({})\n{}", counted(neighbors_in(found), "neighbour"),
                                    radius_text(radius, prepared.radii()),
                                    counted(prepared.query_count(), "query", "queries"),
                                    counted(prepared.index().size(), "point"), prepared.engine_text(), times.text()));
   if (!prepared.skipped_text().empty()) flags.output.note(prepared.skipped_text());
   if (path != "-" && !path.empty()) flags.output.summary(fmt::format("result in {}", path));
+  if (!flags.report.empty()) {
+    const DoneSearch done{.command = "kith radius",
+                          .flags = flags,
+                          .facts = report,
+                          .times = times,
+                          .explanation = prepared.index().explain() + "\n" +
+                                         prepared.index().explain_radius(prepared.queries_given(), options),
+                          .skipped = prepared.skipped_text()};
+    std::visit([&](const auto& result) { write_search_report(flags.report, done, result); }, found);
+  }
   return 0;
 }
 
@@ -195,6 +204,8 @@ Command radius_command() {
       {"the number of neighbours of each point", "kith radius scan.ply -r 0.5 --count --out crowd.csv"},
       {"all codes with at most 12 different bits", "kith radius codes.npy -r 12 --metric hamming --out near.npz"},
       {"all pairs of words within two edits", "kith radius words.txt -r 2 --metric edit --exclude-self"},
+      {"a page that shows how many there are",
+       "kith radius scan.ply -r 0.5 --exclude-self --out near.npz --report report.html"},
       {"a different radius for each point", "kith radius scan.ply --radius-file sizes.npy --out near.npz"},
       {"at most the 30 nearest within 1", "kith radius scan.npy queries.npy -r 1 --max-neighbors 30 --out near.npz"}};
   command.run = [flags] {

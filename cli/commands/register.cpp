@@ -12,6 +12,8 @@
 #include "profile_flag.hpp"
 #include "readable.hpp"
 #include "registration_flags.hpp"
+#include "report/register_report.hpp"
+#include "report/report_flag.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
 #include "turned_columns.hpp"
@@ -37,6 +39,7 @@ struct RegisterFlags {
   std::string pairs_path;  ///< a list of pairs instead of two files
   std::string out;         ///< of the pose; empty: standard output, unless --json
   std::string apply_path;  ///< of the moved source
+  std::string report;      ///< a page that shows the result; empty: none
   bool ascii = false;
 
   /// Where the pose goes; empty if only the report was asked for.
@@ -69,7 +72,7 @@ void check_flags(const RegisterFlags& flags) {
   if (flags.apply_path == "-" && flags.pose_path() == "-") {
     throw UsageError("--out and --apply would both write to standard output; give one of them a file");
   }
-  require_own_files({{"--out", flags.out}, {"--apply", flags.apply_path}},
+  require_own_files({{"--out", flags.out}, {"--apply", flags.apply_path}, {"--report", flags.report}},
                     {flags.source_path, flags.target_path, registration.initial_path, flags.pairs_path});
 }
 
@@ -133,7 +136,9 @@ int run_register(RegisterFlags flags) {
   registration.options.progress = progress.callback();
   if (!registration.initial_path.empty()) registration.options.initial_pose = io::read_pose(registration.initial_path);
   registration.output.explanation(registration_rule(registration));
-  if (!flags.pairs_path.empty()) return register_pairs(flags.pairs_path, flags.pose_path(), registration, progress);
+  if (!flags.pairs_path.empty()) {
+    return register_pairs(flags.pairs_path, {flags.pose_path(), flags.report}, registration, progress);
+  }
 
   Times times;
   const Stopwatch read_watch;
@@ -156,6 +161,7 @@ int run_register(RegisterFlags flags) {
   times.read_ms = read_watch.milliseconds();
   stop_if_interrupted();
 
+  registration.options.want_pairs = !flags.report.empty();
   const Stopwatch watch;
   const MemoryLimit held(0, bytes_of(source.view()) + bytes_of(target.view()));
   const apps::Registration result = apps::register_clouds(source.view(), target.view(), registration.options);
@@ -169,6 +175,17 @@ int run_register(RegisterFlags flags) {
   times.write_ms = write_watch.milliseconds();
   progress.erase();
   report(flags, result, source.rows(), target.rows(), times);
+  if (!flags.report.empty()) {
+    write_register_report(
+        flags.report,
+        {.source = flags.source_path,
+         .target = flags.target_path,
+         .source_points = source.view(),
+         .target_points = target.view(),
+         .result = result,
+         .times = {{"read", times.read_ms}, {"register", times.register_ms}, {"write", times.write_ms}}},
+        registration);
+  }
   if (!registration.require_convergence || result.converged()) return 0;
   throw BadData(fmt::format("register: not converged: {}", apps::explain(result.end)));
 }
@@ -187,6 +204,7 @@ FlagGroup result_group(RegisterFlags& flags) {
           flags.apply_path = path;
         }},
        {"--ascii", "", "with --apply: write ply and pcd as text instead of binary", &flags.ascii},
+       report_flag(flags.report, "write a page for a browser: the pose, its quality, and both clouds to turn around"),
        {"--pairs", "LIST", "register many pairs: a table with columns source, target and, if wanted, initial",
         &flags.pairs_path},
        json_flag(flags.registration.output,
@@ -220,6 +238,7 @@ Command register_command() {
        "kith register scan.ply map.ply --initial rough.txt --keep 0.9"},
       {"nothing is known of the pose", "kith register scan.ply map.ply --initial global --out pose.txt"},
       {"many pairs in one call", "kith register --pairs pairs.csv --out poses.csv"},
+      {"a page to look at", "kith register scan.ply map.ply --out pose.txt --report report.html"},
       {"all of the result for a program", "kith register scan.ply map.ply --json"}};
   command.run = [flags] {
     const io::ReadOptions* read = &flags->registration.read;

@@ -5,8 +5,11 @@
 #include "interrupt.hpp"
 #include "named_rows.hpp"
 #include "output_flags.hpp"
+#include "own_files.hpp"
 #include "readable.hpp"
+#include "report/pairs_report.hpp"
 #include "standard_output.hpp"
+#include "stopwatch.hpp"
 #include "table_input.hpp"
 
 #include <kith/apps/registration.hpp>
@@ -29,21 +32,7 @@
 namespace kith::cli {
 namespace {
 
-struct Pair {
-  std::string source;
-  std::string target;
-  std::string initial;  ///< empty: as the flags say
-};
-
-/// A pair and what became of it; without a result `problem` says why.
-struct DonePair {
-  Pair pair;
-  std::optional<apps::Registration> result;
-  std::string problem;
-  int exit_code = 0;
-};
-
-std::vector<Pair> read_pairs(const std::string& path) {
+std::vector<CloudFiles> read_pairs(const std::string& path) {
   io::ReadOptions options;
   options.header = true;  // a table of nothing but text would seem to have none
   options.format = io::Format::text;
@@ -55,7 +44,7 @@ std::vector<Pair> read_pairs(const std::string& path) {
     table.columns[column].print(row, text);
     return text;
   };
-  std::vector<Pair> pairs;
+  std::vector<CloudFiles> pairs;
   for (std::uint64_t row = 0; row < table.rows(); ++row) {
     pairs.push_back({text_at(source, row), text_at(target, row), initial ? text_at(*initial, row) : ""});
   }
@@ -120,12 +109,12 @@ class PairRegistrar {
   PairRegistrar(const RegistrationFlags& flags, TerminalProgress& progress) : flags_(flags), clouds_(flags, progress) {}
 
   /// Registers the pairs from `first` on that are held at a time; returns the end of what is done.
-  std::size_t run(std::vector<DonePair>& all, std::size_t first) {
+  std::size_t run(std::vector<RegisteredClouds>& all, std::size_t first) {
     std::size_t last = first;
     ready_.clear();
     while (last < all.size() && last - first < kPairsAtATime && clouds_.bytes() < kBytesAtATime) {
       stop_if_interrupted();
-      DonePair& done = all[last++];
+      RegisteredClouds& done = all[last++];
       noting_problem(done, [&] { read(done); });
     }
     using enum apps::InitialPose;
@@ -137,13 +126,13 @@ class PairRegistrar {
  private:
   using Start = std::optional<apps::InitialPose>;  ///< unset: as the flags say
   struct Ready {
-    DonePair* done;
+    RegisteredClouds* done;
     apps::CloudPair pair;
     Start start;
   };
 
-  void read(DonePair& done) {
-    const Pair& pair = done.pair;
+  void read(RegisteredClouds& done) {
+    const CloudFiles& pair = done.pair;
     Ready ready{&done, {}, {}};
     if (is_named_start(pair.initial)) {
       ready.start = apps::parse_initial_pose(pair.initial);
@@ -196,7 +185,7 @@ class PairRegistrar {
 
   /// Runs `work`; an error is that of the pair.
   template <typename Work>
-  void noting_problem(DonePair& done, const Work& work) const {
+  void noting_problem(RegisteredClouds& done, const Work& work) const {
     try {
       run_naming_rows({{"source", done.pair.source, &flags_.read}, {"target", done.pair.target, &flags_.read}}, [&] {
         work();
@@ -215,7 +204,7 @@ class PairRegistrar {
   std::vector<Ready> ready_;
 };
 
-io::Table table_of_pairs(const std::vector<DonePair>& done) {
+io::Table table_of_pairs(const std::vector<RegisteredClouds>& done) {
   const std::uint64_t rows = done.size();
   io::TextValues sources, targets, converged, reasons;
   io::Column iterations("iterations", io::ColumnType::u32, rows), inliers("inliers", io::ColumnType::u64, rows);
@@ -225,7 +214,7 @@ io::Table table_of_pairs(const std::vector<DonePair>& done) {
     matrix.emplace_back(fmt::format("m{}{}", i / 4, i % 4), io::ColumnType::f64, rows);
   }
   for (std::uint64_t row = 0; row < rows; ++row) {
-    const DonePair& pair = done[row];
+    const RegisteredClouds& pair = done[row];
     const apps::Registration result = pair.result.value_or(apps::Registration{});
     sources.push_back(pair.pair.source);
     targets.push_back(pair.pair.target);
@@ -252,7 +241,7 @@ io::Table table_of_pairs(const std::vector<DonePair>& done) {
   return table;
 }
 
-nlohmann::ordered_json json_of_pairs(const std::vector<DonePair>& done) {
+nlohmann::ordered_json json_of_pairs(const std::vector<RegisteredClouds>& done) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (std::uint64_t row = 0; row < done.size(); ++row) {
     nlohmann::ordered_json json;
@@ -271,11 +260,17 @@ nlohmann::ordered_json json_of_pairs(const std::vector<DonePair>& done) {
 
 }  // namespace
 
-int register_pairs(const std::string& list, const std::string& out, const RegistrationFlags& flags,
+int register_pairs(const std::string& list, const PairOutputs& out, const RegistrationFlags& flags,
                    TerminalProgress& progress) {
-  if (!out.empty() && out != "-") check_points_path(out);
-  std::vector<DonePair> done;
-  for (Pair& pair : read_pairs(list)) done.push_back({std::move(pair), {}, "", 0});
+  if (!out.table.empty() && out.table != "-") check_points_path(out.table);
+  std::vector<RegisteredClouds> done;
+  std::vector<std::string> inputs;
+  for (CloudFiles& pair : read_pairs(list)) {
+    inputs.insert(inputs.end(), {pair.source, pair.target});
+    done.push_back({std::move(pair), {}, "", 0});
+  }
+  require_own_files({{"--report", out.report}}, inputs);
+  const Stopwatch watch;
   PairRegistrar registrar(flags, progress);
   int exit_code = 0;
   std::uint64_t converged = 0;
@@ -283,7 +278,7 @@ int register_pairs(const std::string& list, const std::string& out, const Regist
     const std::size_t end = registrar.run(done, row);
     progress.erase();
     for (; row < end; ++row) {
-      const DonePair& pair = done[row];
+      const RegisteredClouds& pair = done[row];
       if (exit_code == 0) exit_code = pair.exit_code;
       if (!pair.result) flags.output.note(fmt::format("{}, row {}: {}", list, row + 1, pair.problem));
       if (!pair.result) continue;
@@ -293,14 +288,16 @@ int register_pairs(const std::string& list, const std::string& out, const Regist
       }
     }
   }
-  if (!out.empty()) {
-    const ExitOnInterrupt leave(out == "-");
-    write_table_output(out, table_of_pairs(done), {}, flags.output);
+  const double register_ms = watch.milliseconds();
+  if (!out.table.empty()) {
+    const ExitOnInterrupt leave(out.table == "-");
+    write_table_output(out.table, table_of_pairs(done), {}, flags.output);
   }
   if (flags.output.json) {
     write_to_stdout(json_of_pairs(done).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   }
   flags.output.summary(fmt::format("{} of {} converged", readable_count(converged), counted(done.size(), "pair")));
+  if (!out.report.empty()) write_pairs_report(out.report, list, done, register_ms, flags);
   if (exit_code == 0 && flags.require_convergence && converged < done.size()) return BadData("").exit_code();
   return exit_code;
 }

@@ -7,6 +7,8 @@
 #include "output_flags.hpp"
 #include "own_files.hpp"
 #include "readable.hpp"
+#include "report/report_flag.hpp"
+#include "report/tune_report.hpp"
 #include "search_flags.hpp"
 #include "standard_output.hpp"
 
@@ -34,7 +36,8 @@ struct TuneFlags {
   Device device;
   std::uint64_t seconds = 60;
   std::string data;
-  std::string out;  ///< empty: the user's profile
+  std::string out;     ///< empty: the user's profile
+  std::string report;  ///< a page that shows the result; empty: none
   OutputFlags output;
 };
 
@@ -77,7 +80,7 @@ std::string checked_path(const TuneFlags& flags) {
   if (path.empty()) throw UsageError("there is no home directory for the profile; name a file with --out");
   if (path == "-") throw UsageError("--out: a profile is a file that kith reads again; name one");
   if (path == "none") throw UsageError("--out: none stands for no profile; name a file, or ./none");
-  require_own_files({{"--out", path}}, {flags.data});
+  require_own_files({{"--out", path}, {"--report", flags.report}}, {flags.data});
   std::error_code error;  // what is wrong with the folder is found next
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
   check_output_path(path);
@@ -118,6 +121,7 @@ int run_tune(const TuneFlags& flags) {
   flags.output.summary(fmt::format(
       "{}: {}, {} of {} values changed{}", path, tuned.profile.name, changed, tuned.findings.size(),
       flags.out.empty() && !is_hidden ? "; used from now on, unless --profile or KITH_PROFILE names another" : ""));
+  if (!flags.report.empty()) write_tune_report(flags.report, tuned, path, flags.output);
   return 0;
 }
 
@@ -128,7 +132,7 @@ Command tune_command() {
   Command command;
   command.name = "tune";
   command.summary = "measure what suits this machine, and use it";
-  command.synopsis = "[--device cpu|cuda] [--data FILE] [--seconds S] [--out FILE] [flags]";
+  command.synopsis = "[--device cpu|cuda] [--data FILE] [--seconds S] [--out FILE] [--report FILE] [flags]";
   command.description =
       "Measures, in bounded time, which of the numbers that choose between equally right paths suit this machine: from "
       "how many points on a tree beats a scan, how much work a thread is woken for, and others. A built-in number is "
@@ -147,11 +151,13 @@ Command tune_command() {
          "write the profile here instead of ~/.config/kith/profile.json; what it has of other devices and versions "
          "stays",
          &flags->out},
+        report_flag(flags->report, "write a page for a browser: what each value gains, and what was timed"),
         json_flag(flags->output, "print JSON instead of a table"),
         quiet_flag(flags->output)}}};
   command.groups[0].flags[0].text = "the device to tune; cpu by default";
   command.examples = {{"once on each machine", "kith tune"},
                       {"its GPU", "kith tune --device cuda"},
+                      {"with a page that shows what was gained", "kith tune --report tune.html"},
                       {"with your own points, into a file to try first",
                        "kith tune --data scan.npy --out scan.json && kith knn scan.npy -k 8 --profile scan.json"}};
   command.run = [flags] { return run_tune(*flags); };
