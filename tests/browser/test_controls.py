@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 from browser import Picture
-from conftest import PLAIN, color_of, near, write_csv
+from conftest import PLAIN, color_of, near, places_of, write_csv
 
 CORNERS = np.array([[x, y, z] for x in (0.0, 1) for y in (0.0, 1) for z in (0.0, 1)])
 COLORS = np.array([[r, g, b] for r in (20, 230) for g in (20, 230) for b in (20, 230)])
+
+SET_VALUE = "(field, value) => { field.value = value; field.dispatchEvent(new Event('input')); }"
+HANDLES = [f"document.querySelectorAll('.handle')[{end}]" for end in (0, 1)]
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +32,8 @@ def tab(kith, opened, tmp_path_factory):
 @pytest.fixture(autouse=True)
 def fresh(tab):
     tab.run("kithView.clear()")
-    tab.run("kithView.set({shading: false, axes: false, size: 16, color: {by: 'cloud'}, map: 'viridis', visible: [true], theme: 'light'})")
+    tab.run(f"kithView.set({PLAIN})")
+    tab.run("kithView.set({size: 16, color: {by: 'cloud'}, map: 'viridis', visible: [true], theme: 'light'})")
     tab.key("r")
     tab.rest()
 
@@ -49,11 +53,12 @@ def test_starts_with_the_colours_of_the_points(tab):
 
 def test_directions_and_axes(tab):
     picture = choose(tab, "{by: 'column', name: 'normal'}")
-    assert near(color_of(tab, 0, 0, picture), (0, 127, 127), 2) and near(color_of(tab, 0, 7, picture), (255, 127, 127), 2)
+    assert near(color_of(tab, 0, 0, picture), (0, 127, 127), 2)
+    assert near(color_of(tab, 0, 7, picture), (255, 127, 127), 2)
     picture = choose(tab, "{by: 'axis', axis: 2}")
     low, high = ({color_of(tab, 0, row, picture) for row in rows} for rows in ((0, 2, 4, 6), (1, 3, 5, 7)))
     assert len(low) == len(high) == 1
-    assert near(low.pop(), (69, 8, 92), 2) and near(high.pop(), (253, 231, 37), 2)
+    assert near(low.pop(), (75, 26, 120), 2) and near(high.pop(), (253, 231, 37), 2)
 
 
 def test_numbers_and_missing_ones(tab):
@@ -78,7 +83,8 @@ def test_numbers_and_missing_ones(tab):
 def test_the_ends_of_the_colours_are_dragged(tab):
     choose(tab, "{by: 'column', name: 'amount'}")
     before = color_of(tab, 0, 4)
-    start, end = (tab.run(f"(({{left, top, width}}) => [left + width / 2, top + 20])(document.querySelectorAll('.handle')[{i}].getBoundingClientRect())") for i in (0, 1))
+    middle = "(({left, top, width}) => [left + width / 2, top + 20])"
+    start, end = (tab.run(f"{middle}({handle}.getBoundingClientRect())") for handle in HANDLES)
     tab.drag(start, [start[0] + 0.3 * (end[0] - start[0]), start[1]])
     tab.rest()
     assert tab.run("kithView.state().range") == pytest.approx([3, 10], abs=0.1)
@@ -94,15 +100,28 @@ def test_the_ends_of_the_colours_are_dragged(tab):
 
 def test_the_ends_of_the_colours_follow_keys(tab):
     choose(tab, "{by: 'column', name: 'amount'}")
-    tab.run("document.querySelectorAll('.handle')[1].focus()")
+    tab.run(f"{HANDLES[1]}.focus()")
     tab.key("PageDown")
     tab.key("ArrowLeft")
     assert tab.run("kithView.state().range") == pytest.approx([0, 8.9])
-    handle = "document.querySelectorAll('.handle')[1]"
-    assert float(tab.run(f"{handle}.getAttribute('aria-valuenow')")) == pytest.approx(8.9)
+    assert float(tab.run(f"{HANDLES[1]}.getAttribute('aria-valuenow')")) == pytest.approx(8.9)
     tab.key("End")
     assert tab.run("kithView.state().range") == [0, 10]
     tab.run("document.activeElement.blur()")
+
+
+def test_the_ends_of_the_colours_follow_a_finger(tab):
+    choose(tab, "{by: 'column', name: 'amount'}")
+    tab.resize(800, 500, touch=True)
+    boxes = [tab.run(f"{handle}.getBoundingClientRect().toJSON()") for handle in HANDLES]
+    left, right = (box["left"] + box["width"] / 2 for box in boxes)
+    top = boxes[1]["top"] + 50
+    tab.touch("touchStart", (right, top))
+    for share in (0.8, 0.5):
+        tab.touch("touchMove", (left + share * (right - left), top + 5))
+    tab.touch("touchEnd")
+    tab.resize(800, 500)
+    assert tab.run("kithView.state().range") == pytest.approx([0, 5], abs=0.1)
 
 
 def test_classes_are_switched_off(tab):
@@ -130,7 +149,7 @@ def test_clouds_are_switched_off_and_coloured(tab):
     assert tab.run("kithView.state().drawn") == 0
     assert color_of(tab, 0, 0) != before
     tab.run("document.querySelector('#clouds input').click()")
-    tab.run("(e => { e.value = '#12c43a'; e.dispatchEvent(new Event('input')); })(document.querySelector('#clouds [type=color]'))")
+    tab.run(f"({SET_VALUE})(document.querySelector('#clouds [type=color]'), '#12c43a')")
     tab.rest()
     assert near(color_of(tab, 0, 0), (0x12, 0xC4, 0x3A), 2)
 
@@ -167,9 +186,10 @@ def test_light_and_dark(tab):
 def test_pictures_are_saved(tab, tmp_path):
     choose(tab, "{by: 'column', name: 'amount'}")
     shown = tab.picture()
-    to_base64 = "new Promise((done) => { const reader = new FileReader(); reader.onload = () => done(reader.result.split(',')[1]); reader.readAsDataURL(blob); })"
     for factor in (1, 2):
-        data = tab.run(f"kithView.picture({factor}).then((blob) => {to_base64})")
+        bytes_of = f"kithView.picture({factor}).then((blob) => blob.arrayBuffer()).then((data) => new Uint8Array(data))"
+        text_of = "(bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))"
+        data = tab.run(f"{bytes_of}.then({text_of})")
         picture = Picture(base64.b64decode(data))
         assert (picture.width, picture.height) == (500 * factor, 500 * factor)
         place = tab.run("kithView.project(0, 7)")
@@ -177,7 +197,6 @@ def test_pictures_are_saved(tab, tmp_path):
     assert tab.run("document.getElementById('points').width") == 500
     tab.browser.send("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
     tab.run("document.querySelector('[data-action=save]').click()")
-    tab.wait_for("true")
     for _ in range(400):
         saved = list(tmp_path.glob("*.png"))
         if saved and saved[0].stat().st_size > 0:
@@ -190,7 +209,8 @@ def test_pictures_are_saved(tab, tmp_path):
 def test_a_lost_context_comes_back(tab):
     choose(tab, "{by: 'column', name: 'amount'}")
     before = color_of(tab, 0, 7)
-    tab.run("globalThis.loser = document.getElementById('points').getContext('webgl2').getExtension('WEBGL_lose_context'); loser.loseContext()")
+    context = "document.getElementById('points').getContext('webgl2')"
+    tab.run(f"globalThis.loser = {context}.getExtension('WEBGL_lose_context'); loser.loseContext()")
     tab.wait_for("!document.getElementById('status').hidden")
     tab.key("ArrowLeft")
     tab.run("loser.restoreContext()")
@@ -210,15 +230,16 @@ def test_narrow_screens(tab):
     assert tab.run("document.getElementById('points').width") == 780
     tab.run("document.getElementById('panel-button').click()")
     assert tab.run(visible) != "none"
-    small = "[...document.querySelectorAll('#tools button, #panel-close, select, #goto button, #clouds label')].filter((e) => "
-    small += "e.offsetParent && (e.offsetHeight < 40 || e.offsetWidth < 40)).map((e) => e.outerHTML)"
+    targets = "'#tools button, #panel-close, select, #goto button, #clouds label'"
+    small = f"[...document.querySelectorAll({targets})].filter((e) => e.offsetParent && "
+    small += "(e.offsetHeight < 40 || e.offsetWidth < 40)).map((e) => e.outerHTML)"
     assert tab.run(small) == []
     assert tab.run("document.documentElement.scrollWidth") == 390
     tab.run("document.getElementById('panel-close').click()")
     assert tab.run(visible) == "none"
     tab.run("kithView.pick(0, 0)")
-    box = tab.run("(({left, right, bottom}) => [left, right, bottom])(document.getElementById('card').getBoundingClientRect())")
-    assert box[0] >= 0 and box[1] <= 390 and box[2] <= 700
+    box = tab.run("document.getElementById('card').getBoundingClientRect().toJSON()")
+    assert box["left"] >= 0 and box["right"] <= 390 and box["bottom"] <= 700
     tab.resize(800, 500)
     tab.run("delete document.body.dataset.panel")
     tab.rest()
@@ -238,10 +259,10 @@ def test_before_and_after_a_pose(kith, opened, tmp_path):
     tab.run(f"kithView.set({PLAIN})")
     assert tab.run("kithView.state().slider") == 1
     assert tab.run("kithView.project(0, 9)") == pytest.approx(tab.run("kithView.project(1, 9)"), abs=0.01)
-    tab.run("(e => { e.value = '0'; e.dispatchEvent(new Event('input')); })(document.getElementById('pose-slider'))")
+    tab.run(f"({SET_VALUE})(document.getElementById('pose-slider'), '0')")
     tab.rest()
-    apart = tab.run("kithView.project(0, 9)")
-    assert np.hypot(apart["x"] - tab.run("kithView.project(1, 9)")["x"], apart["y"] - tab.run("kithView.project(1, 9)")["y"]) > 20
+    a, b = (places_of(tab, 10, cloud)[9] for cloud in (0, 1))
+    assert np.hypot(*(a - b)) > 20
     # Half way: half of the angle around the centre of the cloud, which is half way itself.
     centre = (source.min(axis=0) + source.max(axis=0)) / 2
     half = np.array([[np.cos(angle / 2), -np.sin(angle / 2), 0], [np.sin(angle / 2), np.cos(angle / 2), 0], [0, 0, 1]])

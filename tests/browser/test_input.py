@@ -144,7 +144,7 @@ def test_tab_goes_through_the_page_and_shows_where_it_is(tab):
     seen = []
     for _ in range(14):
         tab.key("Tab")
-        seen.append(tab.run("document.activeElement.id || document.activeElement.dataset.action || document.activeElement.type"))
+        seen.append(tab.run("(({id, dataset, type}) => id || dataset.action || type)(document.activeElement)"))
         assert tab.run("getComputedStyle(document.activeElement).outlineStyle") != "none", seen[-1]
     assert seen[:3] == ["reset", "frame", "perspective"]
     assert "color-by" in seen

@@ -61,8 +61,8 @@ def test_two_million_points(kith, opened, tmp_path):
     tab.rest()
     assert tab.run("kithView.state().drawn") == count
     # Where nothing hides it, a point is picked exactly: its coordinates are on the card, rounded as the page says.
-    tab.run("kithView.set({camera: {pitch: Math.PI / 2, yaw: -Math.PI / 2, perspective: false}})")
-    tab.run("kithView.set({camera: {target: [400, 600, 0], distance: 40}})")
+    above = "{pitch: Math.PI / 2, yaw: -Math.PI / 2, perspective: false, target: [400, 600, 0], distance: 40}"
+    tab.run(f"kithView.set({{camera: {above}}})")
     tab.rest()
     row = 600 * side + 400
     place = tab.run(f"kithView.project(0, {row})")
@@ -111,7 +111,8 @@ def test_texts_of_strangers_stay_texts(kith, opened, tmp_path):
     assert EVIL[:20] in tab.run("document.getElementById('card').textContent")
     # Long ones are cut, and nothing runs backwards.
     assert tab.run("document.body.innerText.includes('\\u202e')") is False
-    assert tab.run("Math.max(...[...document.querySelectorAll('.name, dt, dd')].map((e) => e.textContent.length))") <= 100
+    lengths = "[...document.querySelectorAll('.name, dt, dd')].map((e) => e.textContent.length)"
+    assert max(tab.run(lengths)) <= 100
     assert tab.run("document.documentElement.scrollWidth") <= 800
 
 

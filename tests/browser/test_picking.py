@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from conftest import PLAIN, color_of, near, places_of, write_csv
+from page_maker import NO_ROW, Page
 
 K = 6
 
@@ -156,3 +157,22 @@ def test_double_click_turns_around_the_point(tab, cloud):
     tab.rest()
     assert tab.run("kithView.state().camera.target") == pytest.approx(cloud[row].tolist(), abs=1e-6)
     assert tab.run(f"kithView.project(0, {row})") == pytest.approx({"x": 350, "y": 250}, abs=0.01)
+
+
+def test_neighbors_in_another_cloud_without_distances(opened, tmp_path):
+    """Distances are then measured between the places that are shown, and rows that are not shown cannot be picked."""
+    page = Page("two")
+    page.cloud("queries", np.array([[0.0, 0, 0], [1, 1, 1]]))
+    page.neighbors([[12, 10, NO_ROW], [11, 99, 10]], of=1)
+    page.cloud("points", np.array([[1.0, 0, 0], [1, 2, 1], [0, 0, 3]]), rows=[10, 11, 12])
+    tab = opened(page.write(tmp_path / "page.html"))
+    tab.run("kithView.pick(0, 1)")
+    picked = tab.run("kithView.state().picked")
+    assert (picked["of"], picked["neighbors"]) == (1, [11, 99, 10])
+    assert [picked["distances"][0], picked["distances"][2]] == pytest.approx([1, 2**0.5])
+    items = "[...document.querySelectorAll('#card-neighbors li')].map((e) => e.innerText.split(/\\n+/))"
+    assert tab.run(items) == [["row 11", "\u2248 1"], ["row 99"], ["row 10", "\u2248 1.414"]]
+    tab.run("kithView.pick(0, 0)")
+    assert tab.run("kithView.state().picked.neighbors") == [12, 10]
+    tab.run("document.querySelector('#card-neighbors button').click()")
+    assert tab.run("kithView.state().picked") == {"cloud": 1, "row": 12, "of": 1, "neighbors": [], "distances": []}

@@ -28,8 +28,11 @@ function addIcon() {
 function follow(view) {
   const stage = byId('stage');
   const canvas = byId('points');
-  const fit = () =>
-      view.resize(stage.clientWidth, stage.clientHeight, Math.min(globalThis.devicePixelRatio || 1, LARGEST_RATIO));
+  const fit = () => {
+    const {offsetWidth, offsetHeight} = byId('tools');
+    view.margin = offsetHeight > offsetWidth ? offsetWidth : 0;
+    view.resize(stage.clientWidth, stage.clientHeight, Math.min(globalThis.devicePixelRatio || 1, LARGEST_RATIO));
+  };
   fit();
   new ResizeObserver(fit).observe(stage);
   globalThis.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => view.restyle());

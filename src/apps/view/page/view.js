@@ -12,7 +12,6 @@ import {readTheme} from './theme.js';
 
 const NO_ROW = 4294967295;
 const FLIGHT = 260;  // ms that the camera takes to a new place
-const TOOLS = 110;   // pixels: the width of the buttons above the picture, on both sides of the middle
 const SIZES = [0.5, 24];
 
 /** Points that are few are drawn large. */
@@ -50,6 +49,7 @@ export function makeView(scene, canvases, context) {
     width: 1,
     height: 1,
     ratio: 1,
+    margin: 0,  // pixels that buttons cover at the right
     canvases,
     renderer,
   };
@@ -143,7 +143,7 @@ export function makeView(scene, canvases, context) {
     const half = box.low.map((value, axis) => (box.high[axis] / 2 - value / 2) / scene.size);
     return {
       target: toScene(scene, middle),
-      distance: framing(camera, aspect(), half, Math.max(0.6, 1 - TOOLS / view.width))
+      distance: framing(camera, aspect(), half, Math.max(0.6, 1 - 2 * view.margin / view.width))
     };
   }
   /** All that is visible fills the screen. */
