@@ -1,12 +1,11 @@
-"""Compares the time of registration by kith, small_gicp and Open3D (generalized ICP) in one run, a table on stdout and JSON.
+"""Compares the time of registration by kith, small_gicp, Open3D and PCL (generalized ICP) in one run, a table on stdout and JSON.
 
 The time of a library is that of trees, covariances and iterations together, the best of the rounds, in which the libraries
-take turns. The error is the distance of the pose from the known one: of real scans the published one, of made-up pairs the
+take turns; its phases are those of that round. PCL takes part if its program was built (tools/build.sh register_with_pcl). The error is the distance of the pose from the known one: of real scans the published one, of made-up pairs the
 exact one.
 """
 
 import argparse
-import importlib.metadata
 import json
 import os
 import subprocess
@@ -15,7 +14,7 @@ import time
 from pathlib import Path
 
 from machine import ROOT, machine
-from registration_peers import LIBRARIES, errors, made_pairs
+from registration_peers import Phases, errors, made_pairs, versions, with_pcl
 
 
 def measure(threads, rounds):
@@ -24,13 +23,20 @@ def measure(threads, rounds):
     for name, source, target, truth, distance in made_pairs():
         best = {}
         for _ in range(rounds):
-            for library, register in LIBRARIES.items():
-                start = time.perf_counter()
-                pose, iterations = register(source, target, distance, threads)
-                took = 1e3 * (time.perf_counter() - start)
+            for library, register in with_pcl().items():
+                if library == "pcl" and threads > 1:
+                    continue  # it uses one thread
+                pose, iterations, phases = register(source, target, distance, threads)
+                took = sum(phases.values())
                 if library not in best or took < best[library]["ms"]:
                     degrees, shift = errors(pose, truth)
-                    best[library] = {"ms": round(took, 2), "degrees": degrees, "shift": shift, "iterations": iterations}
+                    best[library] = {
+                        "ms": round(took, 2),
+                        "phases": {phase: round(ms, 2) for phase, ms in phases.items()},
+                        "degrees": degrees,
+                        "shift": shift,
+                        "iterations": iterations,
+                    }
         rows.append({"pair": name, "source": len(source), "target": len(target), "threads": threads, **best})
     return rows
 
@@ -39,24 +45,28 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--clock", choices=["elapsed", "cpu"], default="elapsed", help="cpu: where other work runs, with one thread")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/registration_cpu.json")
     parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)  # in a process of its own
     arguments = parser.parse_args()
+    if arguments.clock == "cpu":
+        if arguments.threads != [1]:
+            sys.exit("--clock cpu measures one thread: add --threads 1")
+        Phases.clock = time.process_time
     if arguments.measure:
         print(json.dumps(measure(arguments.measure, arguments.rounds)))
         return
     rows = []
     for threads in arguments.threads:
-        command = [sys.executable, __file__, "--measure", str(threads), "--rounds", str(arguments.rounds)]
+        command = [sys.executable, __file__, "--measure", str(threads), "--rounds", str(arguments.rounds), "--threads", str(threads), "--clock", arguments.clock]
         done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": str(threads)}, check=False)
         if done.returncode != 0:
             sys.exit(done.stderr)
         rows += json.loads(done.stdout.splitlines()[-1])
-    versions = {name: importlib.metadata.version(name) for name in ("small_gicp", "open3d")}
-    report = {"what": "generalized ICP, f64", "machine": machine(), "versions": versions, "rows": rows}
+    report = {"what": "generalized ICP, f64", "clock": arguments.clock, "machine": machine(), "versions": versions(with_pcl()), "rows": rows}
     arguments.out.write_text(json.dumps(report, indent=1) + "\n")
     for row in rows:
-        cells = [f"{name} {row[name]['ms']:.0f} ms, {row[name]['degrees']} deg, {row[name]['shift']}" for name in LIBRARIES]
+        cells = [f"{name} {row[name]['ms']:.0f} ms, {row[name]['degrees']} deg, {row[name]['shift']}" for name in with_pcl() if name in row]
         print(f"{row['pair']:24} {row['threads']} threads: " + "; ".join(cells))
 
 

@@ -1,13 +1,39 @@
-"""Pairs of clouds with known poses, and generalized ICP by kith, small_gicp and Open3D: what comparisons share.
+"""Pairs of clouds with known poses, and generalized ICP by kith, small_gicp, Open3D and PCL: what comparisons share.
 
 Every library gets the same f64 points, the same start and the same greatest distance of pairs; planes and covariances are
-fitted to 16 neighbours, nothing is downsampled, and each stops by its own defaults.
+fitted to 16 neighbours, nothing is downsampled, and each stops by its own defaults. PCL keeps points as f32. It has no
+Python package: a program of ours (register_with_pcl.cpp) runs it.
+
+A library's function returns the pose, the number of iterations (None: unknown) and the milliseconds of its phases.
 """
+
+import importlib.metadata
+import json
+import os
+import subprocess
+import tempfile
+import time
+from pathlib import Path
 
 from machine import ROOT
 
 NEIGHBORS = 16
 DATA = ROOT.parent / "shared" / "data"
+PCL_PROGRAM = Path(os.environ.get("KITH_PCL_REGISTRATION", ROOT / "build/bin/register_with_pcl"))
+
+
+class Phases:
+    """Milliseconds from one call to the next, by the clock of the class."""
+
+    clock = time.perf_counter
+
+    def __init__(self):
+        self.ms, self.last = {}, Phases.clock()
+
+    def end(self, phase):
+        now = Phases.clock()
+        self.ms[phase] = 1e3 * (now - self.last)
+        self.last = now
 
 
 def turned(angle, axis, shift):
@@ -74,47 +100,89 @@ def made_pairs():
 def by_kith(source, target, distance, threads, start=None):
     import kith
 
-    found = kith.register(
-        source,
-        target,
-        method="gicp",
-        initial="identity" if start is None else start,
-        max_distance=distance,
-        neighbors=NEIGHBORS,
-        threads=threads,
-        device="cpu",
-        correspondences=False,
+    phases = Phases()
+    same = {"method": "gicp", "neighbors": NEIGHBORS, "threads": threads, "device": "cpu"}
+    models = [kith.RegistrationTarget(points, **same) for points in (target, source)]
+    phases.end("prepare")  # trees and normals
+    found = models[0].align(
+        models[1], initial="identity" if start is None else start, max_distance=distance, threads=threads, correspondences=False
     )
-    return found.transformation, len(found.iterations)
+    phases.end("register")
+    return found.transformation, len(found.iterations), phases.ms
 
 
 def by_small_gicp(source, target, distance, threads, start=None):
     import numpy as np
     import small_gicp
 
+    phases = Phases()
     clouds = [small_gicp.PointCloud(points) for points in (target, source)]
     trees = [small_gicp.KdTree(cloud, num_threads=threads) for cloud in clouds]
+    phases.end("tree")
     for cloud, tree in zip(clouds, trees, strict=True):
         small_gicp.estimate_covariances(cloud, tree, num_neighbors=NEIGHBORS, num_threads=threads)
+    phases.end("covariances")
     start = np.eye(4) if start is None else start
     found = small_gicp.align(clouds[0], clouds[1], trees[0], start, max_correspondence_distance=distance, num_threads=threads)
-    return found.T_target_source, found.iterations + 1
+    phases.end("register")
+    return found.T_target_source, found.iterations + 1, phases.ms
 
 
 def by_open3d(source, target, distance, threads, start=None):
     import numpy as np
     import open3d
 
+    phases = Phases()
     clouds = []
     for points in (source, target):
         cloud = open3d.geometry.PointCloud(open3d.utility.Vector3dVector(points))
         cloud.estimate_covariances(open3d.geometry.KDTreeSearchParamKNN(NEIGHBORS))
         clouds.append(cloud)
+    phases.end("prepare")  # covariances, with a tree for each cloud; that of the target is built again
     found = open3d.pipelines.registration.registration_generalized_icp(*clouds, distance, np.eye(4) if start is None else start)
-    return found.transformation, None
+    phases.end("register")
+    return found.transformation, None, phases.ms
+
+
+def pcl_times(source, target, distance, start=None):
+    """What the program says: pose, version and times. It uses one thread."""
+    import numpy as np
+
+    with tempfile.TemporaryDirectory() as folder:
+        command = [PCL_PROGRAM]
+        for name, values in (("source", source), ("target", target), ("pose", start)):
+            if values is not None:
+                path = Path(folder) / name
+                np.ascontiguousarray(values, dtype="<f8").tofile(path)
+                command.append(path)
+            if name == "target":
+                command += [repr(float(distance)), str(NEIGHBORS)]
+        return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def by_pcl(source, target, distance, threads, start=None):
+    import numpy as np
+
+    found = pcl_times(source, target, distance, start)
+    phases = {phase: found[f"{phase}_ms"] for phase in ("tree", "covariances", "register")}
+    return np.reshape(found["pose"], (4, 4)), found["iterations"], phases
 
 
 LIBRARIES = {"kith": by_kith, "small_gicp": by_small_gicp, "open3d": by_open3d}
+
+
+def with_pcl():
+    """The libraries, PCL among them if its program was built."""
+    return {**LIBRARIES, "pcl": by_pcl} if PCL_PROGRAM.exists() else LIBRARIES
+
+
+def versions(libraries):
+    """Of those that kith is compared with."""
+    found = {name: importlib.metadata.version(name) for name in ("small_gicp", "open3d")}
+    if "pcl" in libraries:
+        few = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]] * NEIGHBORS
+        found["pcl"] = pcl_times(few, few, 1.0)["pcl"]
+    return found
 
 
 def errors(pose, truth):

@@ -140,10 +140,11 @@ def scipy_kd_tree():
 
 
 PEER_NAMES = {"kith": "kith", "small_gicp": "small_gicp", "open3d": "Open3D"}
+ALL_PEER_NAMES = {**PEER_NAMES, "pcl": "PCL"}
 
 
 def peer_versions(report):
-    return ", ".join(f"{PEER_NAMES[name]} {version}" for name, version in report["versions"].items())
+    return ", ".join(f"{ALL_PEER_NAMES[name]} {version}" for name, version in report["versions"].items())
 
 
 def downsample_cpu():
@@ -178,8 +179,13 @@ def registration_starts():
     return "\n".join([*lines, "", note]) + "\n" + machine_line(report)
 
 
-def registration_drive():
-    report = json.loads((RESULTS / "registration_drive.json").read_text())
+def clock_note(report):
+    """Where other work ran on the machine, the time that processes had a core."""
+    return "Times are those of the processor: other work ran on the machine. " if report.get("clock") == "cpu" else ""
+
+
+def registration_drive(results="registration_drive"):
+    report = json.loads((RESULTS / f"{results}.json").read_text())
     lines = ["| library | threads | prepare, ms | register, ms | a frame, ms | error per frame | after the whole way |", "|" + "---|" * 7]
     for row in report["rows"]:
         for name, shown in PEER_NAMES.items():
@@ -190,24 +196,34 @@ def registration_drive():
             )
     row = report["rows"][0]
     note = (f"{row['frames']} frames of a made-up street, about {row['points']:,} points each, thinned out to voxels of 25 cm, each registered with the one before. Prepare: voxels, "
-            f"index, covariances of 16 neighbours. f64, means over all frames; errors per frame are medians. {peer_versions(report)}.")
+            f"index, covariances of 16 neighbours. f64, means over all frames; errors per frame are medians. {clock_note(report)}{peer_versions(report)}.")
     return "\n".join([*lines, "", note]) + "\n" + machine_line(report)
 
 
-def registration_cpu():
-    report = json.loads((RESULTS / "registration_cpu.json").read_text())
-    columns = " | ".join(f"{name}, ms | error" for name in PEER_NAMES.values())
-    lines = [f"| pair | points | threads | {columns} |", "|" + "---|" * (3 + 2 * len(PEER_NAMES))]
+def registration_cpu(results="registration_cpu"):
+    report = json.loads((RESULTS / f"{results}.json").read_text())
+    names = {name: shown for name, shown in ALL_PEER_NAMES.items() if any(name in row for row in report["rows"])}
+    columns = " | ".join(f"{shown}, ms | error" for shown in names.values())
+    lines = [f"| pair | points | threads | {columns} |", "|" + "---|" * (3 + 2 * len(names))]
+    has_phases = "phases" in report["rows"][0]["kith"]
     for row in report["rows"]:
         cells = []
-        for name in PEER_NAMES:
-            of = row[name]
+        for name in names:
+            of = row.get(name)
+            if of is None:
+                cells.append(" | ")
+                continue
             error = "pose of NaN" if of["degrees"] is None else f"{of['degrees']:.4f}°, {1000 * of['shift']:.2f}"
-            cells.append(f"{milliseconds(of['ms'])} | {error}")
+            phases = f" ({' + '.join(milliseconds(ms) for ms in of['phases'].values())})" if has_phases else ""
+            cells.append(f"{milliseconds(of['ms'])}{phases} | {error}")
         lines.append(f"| {row['pair']} | {row['source']:,} on {row['target']:,} | {row['threads']} | {' | '.join(cells)} |")
-    note = (f"Generalized ICP of f64 points, trees and covariances of 16 neighbours included, best of the rounds; each stops by its own defaults. The error is that "
-            f"against the known pose: a turn, and a shift in thousandths of the unit (metres). {peer_versions(report)}.")
-    return "\n".join([*lines, "", note]) + "\n" + machine_line(report)
+    note = ("Generalized ICP of f64 points, trees and covariances of 16 neighbours included, best of the rounds; each stops by its own defaults. The error is that "
+            "against the known pose: a turn, and a shift in thousandths of the unit (metres). ")
+    if has_phases:
+        note += "In brackets: trees, covariances, registration; kith and Open3D: both of the first, registration. "
+    if "pcl" in names:
+        note += "PCL keeps points as f32 and uses one thread. "
+    return "\n".join([*lines, "", f"{note}{clock_note(report)}{peer_versions(report)}."]) + "\n" + machine_line(report)
 
 
 def global_start():

@@ -81,7 +81,9 @@ TABLES = {
     "downsample_cpu": cpu_tables.downsample_cpu,
     "view_pages": cpu_tables.view_pages,
     "registration_cpu": cpu_tables.registration_cpu,
+    "registration_cpu_x86_64": lambda: cpu_tables.registration_cpu(results="registration_cpu_x86_64"),
     "registration_drive": cpu_tables.registration_drive,
+    "registration_drive_x86_64": lambda: cpu_tables.registration_drive(results="registration_drive_x86_64"),
     "registration_starts": cpu_tables.registration_starts,
     "scipy_kd_tree": cpu_tables.scipy_kd_tree,
 }

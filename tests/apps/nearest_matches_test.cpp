@@ -41,9 +41,32 @@ core::MotionStep random_step(std::uint32_t dims, int iteration, std::mt19937_64&
   return step;
 }
 
+/// What the matches of later iterations are found by beside those of earlier ones.
+enum class Aid { none, neighbors, hints };
+
 template <typename T>
-void expect_fresh_matches(std::uint64_t seed, int kind, std::uint32_t dims, double unit) {
-  SCOPED_TRACE(testing::Message() << "seed " << seed << ", kind " << kind << ", " << dims << " dims, unit " << unit);
+KeptNeighbors neighbors_of(const Index& index, const PointSet& target) {
+  KeptNeighbors neighbors;
+  PointSet normals(dtype_of<T>, target.rows(), target.dims());
+  fit_planes<T>(index, target.values<T>(), {.count = 8, .threads = 1}, normals.values<T>(), {}, &neighbors);
+  return neighbors;
+}
+
+/// The nearest points of every third point before it moves, but for some.
+MatchHints hints_of(const Index& index, const PointSet& source) {
+  MatchHints hints{{}, 3};
+  const Neighbors nearest = index.knn(source.view(), 1);
+  for (std::uint64_t i = 0; i < source.rows(); i += 3) {
+    const std::uint32_t found = nearest.index(i, 0);
+    hints.matches.push_back(i % 7 == 0 || found == nearest.missing() ? kNoMatch : found);
+  }
+  return hints;
+}
+
+template <typename T>
+void expect_fresh_matches(std::uint64_t seed, int kind, std::uint32_t dims, double unit, Aid aid) {
+  SCOPED_TRACE(testing::Message() << "seed " << seed << ", kind " << kind << ", " << dims << " dims, unit " << unit
+                                  << ", aid " << static_cast<int>(aid));
   std::mt19937_64 random(seed);
   const auto scaled = [&](std::uint64_t count) {
     std::vector<double> rows = rows_of_kind(kind, count, dims, random);
@@ -53,9 +76,12 @@ void expect_fresh_matches(std::uint64_t seed, int kind, std::uint32_t dims, doub
   const PointSet source = scaled(300), target = scaled(400);
   const Index index = Index::build(target.view());
   core::Frame frame;
-  NearestMatches<T> matches(source.values<T>(), target.values<T>(), index, frame, 2);
+  const KeptNeighbors neighbors = neighbors_of<T>(index, target);
+  NearestMatches<T> matches(source.values<T>(), target.values<T>(), index, frame, 2,
+                            aid == Aid::none ? nullptr : &neighbors,
+                            aid == Aid::hints ? hints_of(index, source) : MatchHints{});
   core::Motion motion;
-  std::uint64_t searched = 0;
+  std::uint64_t searched = 0, searched_first = 0;
   for (int iteration = 0; iteration < 16; ++iteration) {
     core::MotionStep step = random_step(dims, iteration, random);
     for (double& x : step.shift) x *= unit;
@@ -63,6 +89,7 @@ void expect_fresh_matches(std::uint64_t seed, int kind, std::uint32_t dims, doub
     const double reach = unit * std::max(0.05, 0.6 - 0.05 * iteration);
     matches.update(motion, reach);
     searched = matches.searched();
+    if (iteration == 0) searched_first = searched;
     const Neighbors fresh = index.knn(PointView(matches.moved(0), source.rows(), dims), 1);
     for (std::uint64_t i = 0; i < source.rows(); ++i) {
       double squared = 0;
@@ -78,14 +105,18 @@ void expect_fresh_matches(std::uint64_t seed, int kind, std::uint32_t dims, doub
     }
   }
   EXPECT_TRUE(kind != 0 || unit != 1 || searched < source.rows() / 4) << "hardly any match was kept";
+  // A target that is dense compared with the distances of pairs lets most points be found by hints.
+  EXPECT_EQ(aid == Aid::hints && kind == 0 && unit == 1 && searched_first == source.rows(), false) << "no hint helped";
 }
 
 TEST(NearestMatches, EqualThoseOfAFreshSearchAtEveryIteration) {
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     for (int kind = 0; kind < 3; ++kind) {
       for (const std::uint32_t dims : {2u, 3u}) {
-        expect_fresh_matches<float>(seed, kind, dims, 1);
-        expect_fresh_matches<double>(seed, kind, dims, 1);
+        for (const Aid aid : {Aid::none, Aid::neighbors, Aid::hints}) {
+          expect_fresh_matches<float>(seed, kind, dims, 1, aid);
+          expect_fresh_matches<double>(seed, kind, dims, 1, aid);
+        }
       }
     }
   }
@@ -94,12 +125,15 @@ TEST(NearestMatches, EqualThoseOfAFreshSearchAtEveryIteration) {
 TEST(NearestMatches, OfTinyAndHugeCoordinatesAreTheIndexsToo) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     for (int kind = 0; kind < 3; ++kind) {
-      // Squares of these are no normal numbers any more, vanish, or overflow.
-      for (const double unit : {1e-18, 1e-20, 1e-22, 1e-24, 1e18, 3e19, 1e25}) {
-        expect_fresh_matches<float>(seed, kind, 3, unit);
+      for (const Aid aid : {Aid::none, Aid::neighbors, Aid::hints}) {
+        // Squares of these are no normal numbers any more, vanish, or overflow.
+        for (const double unit : {1e-18, 1e-20, 1e-22, 1e-24, 1e18, 3e19, 1e25}) {
+          expect_fresh_matches<float>(seed, kind, 3, unit, aid);
+        }
+        for (const double unit : {1e-152, 1e-155, 1e-160, 1e150, 2e154}) {
+          expect_fresh_matches<double>(seed, kind, 2, unit, aid);
+        }
       }
-      for (const double unit : {1e-152, 1e-155, 1e-160, 1e150, 2e154})
-        expect_fresh_matches<double>(seed, kind, 2, unit);
     }
   }
 }

@@ -24,6 +24,10 @@ FLAGS = (
     "--disable-dev-shm-usage"
 ).split()
 LIMIT = 120  # seconds that anything may take
+KEY_CODES = {  # of keys that do something in the browser itself
+    "Tab": 9, "Enter": 13, "Escape": 27, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36,
+    "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40,
+}  # fmt: skip
 
 
 def find_browser():
@@ -118,7 +122,7 @@ class Browser:
 class Tab:
     """A page in a tab of its own. Every request, console message and exception is kept."""
 
-    def __init__(self, browser, path, *, size=(1100, 720), ratio=1, dark=False, touch=False, reduced_motion=True, before=None, wait=True):
+    def __init__(self, browser, path, *, size=(1100, 720), ratio=1, dark=False, touch=False, before=None):
         self.browser = browser
         self.events = []
         self.url = pathlib.Path(path).absolute().as_uri()
@@ -128,12 +132,11 @@ class Tab:
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
         self.resize(*size, ratio, touch)
-        self.emulate(dark, reduced_motion)
+        self.emulate(dark)
         if before:
             self.send("Page.addScriptToEvaluateOnNewDocument", source=before)
         self.send("Page.navigate", url=self.url)
-        if wait:
-            self.wait_for("['ready', 'failed'].includes(document.documentElement?.dataset.state)")
+        self.wait_for("['ready', 'failed'].includes(document.documentElement?.dataset.state)")
 
     def send(self, method, **parameters):
         return self.browser.send(method, self.session, **parameters)
@@ -143,13 +146,14 @@ class Tab:
         del self.browser.pages[self.session]
 
     def resize(self, width, height, ratio=1, touch=False):
-        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=ratio, mobile=touch)
+        screen = {"width": width, "height": height, "deviceScaleFactor": ratio, "mobile": touch}
+        self.send("Emulation.setDeviceMetricsOverride", **screen)
         self.send("Emulation.setTouchEmulationEnabled", enabled=touch, maxTouchPoints=2 if touch else 1)
 
     def emulate(self, dark=False, reduced_motion=True):
-        features = {"prefers-color-scheme": "dark" if dark else "light"}
-        features["prefers-reduced-motion"] = "reduce" if reduced_motion else "no-preference"
-        self.send("Emulation.setEmulatedMedia", features=[{"name": name, "value": value} for name, value in features.items()])
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        motion = {"name": "prefers-reduced-motion", "value": "reduce" if reduced_motion else "no-preference"}
+        self.send("Emulation.setEmulatedMedia", features=[scheme, motion])
 
     def run(self, expression):
         """The value of an expression, or of what it promises."""
@@ -206,9 +210,9 @@ class Tab:
 
     def key(self, key, code=None, modifiers=0, text=None):
         """Presses a key; modifiers: 8 is shift."""
-        code = code or {"Escape": "Escape"}.get(key) or (f"Key{key.upper()}" if key.isalpha() and len(key) == 1 else key)
-        common = {"key": key, "code": code, "modifiers": modifiers}
-        if len(key) == 1:
+        code = code or (f"Key{key.upper()}" if key.isalpha() and len(key) == 1 else key)
+        common = {"key": key, "code": code, "modifiers": modifiers, "windowsVirtualKeyCode": KEY_CODES.get(key, 0)}
+        if len(key) == 1 or text:
             common["text"] = text or key
         self.send("Input.dispatchKeyEvent", type="keyDown", **common)
         common.pop("text", None)
@@ -218,7 +222,8 @@ class Tab:
 
     def picture(self):
         """What the window shows."""
-        return Picture(base64.b64decode(self.send("Page.captureScreenshot", format="png")["data"]))
+        shot = self.send("Page.captureScreenshot", format="png", optimizeForSpeed=True)
+        return Picture(base64.b64decode(shot["data"]))
 
     def complaints(self):
         """Everything that a page should not do: messages, exceptions, requests beyond the page itself."""

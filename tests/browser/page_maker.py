@@ -18,7 +18,7 @@ import numpy as np
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "src" / "apps" / "view" / "page"
 TYPES = {"u1": "u8", "u2": "u16", "u4": "u32", "f4": "f32", "f8": "f64"}
-NOBODY = 0xFFFFFFFF
+NO_ROW = 0xFFFFFFFF
 
 
 def joined_script():
@@ -60,8 +60,8 @@ class Page:
         step = (high - low) / 65535 or 1.0
         return self.array(np.round((values - low) / step).astype(np.uint16), delta=True, low=low, step=step), step
 
-    def cloud(self, name, points, *, rounded=False, rows=None, columns=(), pose=None, neighbors=None, of=0, distances=None):
-        """Adds a cloud: n x dims points and columns, each (name, kind, values) with what kind they have."""
+    def cloud(self, name, points, *, rounded=False, rows=None, columns=(), pose=None):
+        """Adds a cloud: n x dims points and columns, each (name, kind, values)."""
         points = np.asarray(points)
         described = {"name": name, "count": len(points), "dims": points.shape[1], "columns": []}
         if rounded:
@@ -75,12 +75,13 @@ class Page:
         described["columns"] = [self.column(*column) for column in columns]
         if pose is not None:
             described["pose"] = np.asarray(pose, float).reshape(16).tolist()
-        if neighbors is not None:
-            lists = np.asarray(neighbors, np.uint32)
-            described["neighbors"] = {"k": lists.shape[1], "of": of, "indices": self.array(lists.ravel())}
-            if distances is not None:
-                described["neighbors"]["distances"] = self.array(np.asarray(distances, np.float64).ravel())
         self.scene["clouds"].append(described)
+
+    def neighbors(self, lists, of=0):
+        """Gives the last cloud neighbours in cloud `of`, without distances: count x k rows, NO_ROW where none."""
+        lists = np.asarray(lists, np.uint32)
+        indices = self.array(lists.ravel())
+        self.scene["clouds"][-1]["neighbors"] = {"k": lists.shape[1], "of": of, "indices": indices}
 
     def column(self, name, kind, values):
         if kind == "number":
@@ -99,7 +100,8 @@ class Page:
         )
         scene = json.dumps(self.scene).replace("<", "\\u003c")
         title = html.escape(re.sub(r"[\x00-\x1f]", " ", self.scene["title"]))
-        blocks = "".join(f'<script type="application/octet-stream" class="block">{text}</script>\n' for text in self.blocks)
+        opening = '<script type="application/octet-stream" class="block">'
+        blocks = "".join(f"{opening}{text}</script>\n" for text in self.blocks)
         return (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">'
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">'

@@ -8,6 +8,9 @@
 #include <kith/point_view.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
 #include <vector>
 
 namespace kith::apps::inline v0 {
@@ -29,8 +32,8 @@ template <typename T, int D>
 class PlaneFitter {
  public:
   PlaneFitter(const Index& index, std::span<const T> rows, const PlaneNeighbors& neighbors, std::span<T> normals,
-              std::span<T> curvatures)
-      : index_(index), rows_(rows), neighbors_(neighbors), normals_(normals), curvatures_(curvatures) {}
+              std::span<T> curvatures, KeptNeighbors* keep)
+      : index_(index), rows_(rows), neighbors_(neighbors), normals_(normals), curvatures_(curvatures), keep_(keep) {}
 
   void run() {
     if (neighbors_.radius) {
@@ -79,6 +82,22 @@ class PlaneFitter {
       }
       fit_all(first, count, [&](std::uint64_t i) { return std::span<const std::uint32_t>(found).subspan(i * k, k); });
     }
+    if (keep_ != nullptr && points() <= most) {
+      keep_->count = k;
+      keep_->distances = rounded_down(distances);
+      keep_->indices = std::move(indices);
+    }
+  }
+
+  /// By more than distances round; squares that overflow are as far as any whose root is known.
+  std::vector<float> rounded_down(const std::vector<T>& distances) const {
+    constexpr float kLess = 1 - 1e-5F;
+    const T most =
+        std::min(static_cast<T>(std::numeric_limits<float>::max()), std::sqrt(std::numeric_limits<T>::max()));
+    std::vector<float> rounded(distances.size());
+    for_each_row(distances.size(), {.threads = neighbors_.threads},
+                 [&](std::uint64_t i) { rounded[i] = static_cast<float>(std::min(distances[i], most)) * kLess; });
+    return rounded;
   }
 
   void by_radius() {
@@ -100,23 +119,24 @@ class PlaneFitter {
   PlaneNeighbors neighbors_;
   std::span<T> normals_;
   std::span<T> curvatures_;
+  KeptNeighbors* keep_;
 };
 
 }  // namespace
 
 template <typename T>
 void fit_planes(const Index& index, std::span<const T> rows, const PlaneNeighbors& neighbors, std::span<T> normals,
-                std::span<T> curvatures) {
+                std::span<T> curvatures, KeptNeighbors* keep) {
   if (index.dims() == 2) {
-    PlaneFitter<T, 2>(index, rows, neighbors, normals, curvatures).run();
+    PlaneFitter<T, 2>(index, rows, neighbors, normals, curvatures, keep).run();
   } else {
-    PlaneFitter<T, 3>(index, rows, neighbors, normals, curvatures).run();
+    PlaneFitter<T, 3>(index, rows, neighbors, normals, curvatures, keep).run();
   }
 }
 
 template void fit_planes<float>(const Index&, std::span<const float>, const PlaneNeighbors&, std::span<float>,
-                                std::span<float>);
+                                std::span<float>, KeptNeighbors*);
 template void fit_planes<double>(const Index&, std::span<const double>, const PlaneNeighbors&, std::span<double>,
-                                 std::span<double>);
+                                 std::span<double>, KeptNeighbors*);
 
 }  // namespace kith::apps::inline v0

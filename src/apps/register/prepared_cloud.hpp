@@ -18,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,11 +44,12 @@ inline Index registration_index(const PointSet& points, std::uint64_t queries, c
 }
 
 template <typename T>
-PointSet registration_normals(const Index& index, const PointSet& points, const RegistrationOptions& options) {
-  PointSet normals(dtype_of<T>, points.rows(), points.dims());
+Surface registration_surface(const Index& index, const PointSet& points, const RegistrationOptions& options,
+                             bool keeps_neighbors) {
+  Surface surface{PointSet(dtype_of<T>, points.rows(), points.dims()), {}};
   fit_planes<T>(index, points.values<T>(), {options.neighbors, {}, options.threads, &options.progress},
-                normals.values<T>(), {});
-  return normals;
+                surface.normals.values<T>(), {}, keeps_neighbors ? &surface.neighbors : nullptr);
+  return surface;
 }
 
 /// Thread-safe: what is not there yet is made under a lock. It depends on nothing but the points and what was wanted,
@@ -58,7 +60,7 @@ class PreparedCloud {
   /// `role`: "source" or "target", for messages. Searches of so many points are expected beside those of its own.
   /// Throws as `clean_cloud`.
   PreparedCloud(PointView given, const char* role, const RegistrationOptions& options, std::uint64_t queries)
-      : queries_(queries) {
+      : is_target_(std::string_view(role) == "target"), queries_(queries) {
     CleanCloud cloud = clean_cloud(given, options.skip_nonfinite, options.threads, "register them", role);
     skipped_ = given.rows() - cloud.points.rows();
     rows_ = std::move(cloud.rows);
@@ -81,15 +83,15 @@ class PreparedCloud {
     const std::scoped_lock lock(making_);
     return *indexed_at(voxel, options).index;
   }
-  std::shared_ptr<const PointSet> normals_at(double voxel, const RegistrationOptions& options) const {
+  std::shared_ptr<const Surface> surface_at(double voxel, const RegistrationOptions& options) const {
     const std::scoped_lock lock(making_);
     Resolution& resolution = indexed_at(voxel, options);
-    std::shared_ptr<const PointSet>& normals = resolution.normals[options.neighbors];
-    if (!normals) {
-      normals =
-          std::make_shared<const PointSet>(registration_normals<T>(*resolution.index, *resolution.points, options));
+    std::shared_ptr<const Surface>& surface = resolution.surfaces[options.neighbors];
+    if (!surface) {
+      surface = std::make_shared<const Surface>(
+          registration_surface<T>(*resolution.index, *resolution.points, options, is_target_));
     }
-    return normals;
+    return surface;
   }
 
   /// The mean distance of some points to their nearest neighbours.
@@ -104,7 +106,7 @@ class PreparedCloud {
   struct Resolution {
     std::shared_ptr<const PointSet> points;
     std::optional<Index> index;
-    std::map<std::uint32_t, std::shared_ptr<const PointSet>> normals;  ///< by the number of neighbours
+    std::map<std::uint32_t, std::shared_ptr<const Surface>> surfaces;  ///< by the number of neighbours
     std::optional<double> spacing;
   };
 
@@ -140,6 +142,7 @@ class PreparedCloud {
   std::vector<std::uint32_t> rows_;
   core::CloudExtent extent_;
   std::uint64_t skipped_ = 0;
+  bool is_target_;
   std::uint64_t queries_;
   mutable std::mutex making_;
   mutable std::map<double, Resolution> resolutions_;

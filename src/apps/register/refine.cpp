@@ -4,6 +4,7 @@
 #include "apps/for_each_row.hpp"
 #include "apps/ordered_total.hpp"
 #include "apps/register/nearest_matches.hpp"
+#include "apps/register/sum_by_two.hpp"
 #include "core/cloud/match_terms.hpp"
 #include "runtime/progress_meter.hpp"
 
@@ -17,15 +18,17 @@ template <typename T, int Unknowns>
 class Refiner {
  public:
   Refiner(const Stage<T>& stage, const core::Frame& frame, const core::StepRule& rule, const PairChoice& choice,
-          int threads)
+          const MatchHints& hints, int threads)
       : stage_(stage),
         frame_(frame),
         rule_(rule),
         choice_(choice),
         threads_(threads),
+        dims_(stage.dims()),
         source_(stage.source.template values<T>()),
         target_(stage.target->template values<T>()),
-        matches_(source_, target_, *stage.target_index, frame, threads),
+        matches_(source_, target_, *stage.target_index, frame, threads,
+                 stage.target_surface ? &stage.target_surface->neighbors : nullptr, hints),
         squared_(stage.source.rows()) {}
 
   Refined run(const core::StageState& start, const ProgressCallback& progress) {
@@ -39,6 +42,11 @@ class Refiner {
       core::advance<Unknowns>(rule_, sums.data(), result.state, result.records.back(), squared_in_reach_);
       meter.report(result.state.iteration);
       runtime::look_for_stop();
+    }
+    if (choice_.leads_on) {
+      result.matches = std::move(matches_).take();
+      meter.finish();
+      return result;
     }
     const bool has_moved =
         result.state.end == core::StageEnd::converged || result.state.end == core::StageEnd::iterations;
@@ -85,7 +93,7 @@ class Refiner {
 
   /// From the moved point as it was searched, so that every engine measures the same.
   double squared_distance(std::uint64_t point, std::uint32_t match) const {
-    const std::uint32_t dims = stage_.dims();
+    const std::uint32_t dims = dims_;
     const T* moved = matches_.moved(point);
     double squared = 0;
     for (std::uint32_t d = 0; d < dims; ++d) {
@@ -146,27 +154,48 @@ class Refiner {
     });
   }
 
-  Sums add_up(const core::Motion& motion, const core::PairRule& pair) {
-    const std::uint32_t dims = stage_.dims();
-    constexpr double kNowhere[3] = {};
-    std::span<const T> source_normals, target_normals;
-    if (pair.error == core::PairError::gicp) source_normals = stage_.source_normals.template values<T>();
-    if (pair.error != core::PairError::point) target_normals = stage_.target_normals->template values<T>();
-    return ordered_total<core::TermPlaces<Unknowns>::kCount>(
-        squared_.size(), {.threads = threads_}, [&](std::uint64_t i, Sums& terms) {
-          if (!is_pair(i)) return;
-          const std::uint32_t match = matches_.match(i);
-          double x[3], moved[3], to[3], normal[3], source_normal[3] = {}, target_normal[3] = {};
-          load_row(source_, dims, i, frame_.source, x);
-          core::move_point(motion, x, moved);
-          load_row(target_, dims, match, frame_.target, to);
-          if (!source_normals.empty()) {
-            load_row(source_normals, dims, i, kNowhere, normal);
-            core::rotate(motion.rotation, normal, source_normal);
-          }
-          if (!target_normals.empty()) load_row(target_normals, dims, match, kNowhere, target_normal);
-          core::pair_terms<Unknowns>(pair, moved, to, source_normal, target_normal, terms);
+  Sums add_up(const core::Motion& motion, const core::PairRule& pair) const {
+    constexpr int kTerms = core::TermPlaces<Unknowns>::kCount;
+    return ordered_total_of_blocks<kTerms>(
+        squared_.size(), {.threads = threads_}, [&](std::uint64_t first, std::uint64_t last) {
+          return sum_of_block_by_two<kTerms>(first, last, [&](std::uint64_t i, Two* terms) {
+            const bool has_second = i + 1 < last && is_pair(i + 1);
+            if (!is_pair(i) && !has_second) return 0u;
+            // Where one of the two is no pair, the other stands for it.
+            const std::uint64_t one = is_pair(i) ? i : i + 1, two = has_second ? i + 1 : i;
+            set_terms(motion, pair, one, two, terms);
+            return (is_pair(i) ? 1u : 0u) | (has_second ? 2u : 0u);
+          });
         });
+  }
+
+  /// Those of two pairs.
+  void set_terms(const core::Motion& motion, const core::PairRule& pair, std::uint64_t one, std::uint64_t two,
+                 Two* terms) const {
+    constexpr double kNowhere[3] = {};
+    const std::uint64_t match_of_one = matches_.match(one), match_of_two = matches_.match(two);
+    Two x[3], moved[3], to[3], normal[3], source_normal[3] = {}, target_normal[3] = {};
+    load_two(source_, one, two, frame_.source, x);
+    core::move_point(motion, x, moved);
+    load_two(target_, match_of_one, match_of_two, frame_.target, to);
+    if (pair.error == core::PairError::gicp) {
+      load_two(stage_.source_normals.template values<T>(), one, two, kNowhere, normal);
+      core::rotate(motion.rotation, normal, source_normal);
+    }
+    if (pair.error != core::PairError::point) {
+      load_two(stage_.target_surface->normals.template values<T>(), match_of_one, match_of_two, kNowhere,
+               target_normal);
+    }
+    core::pair_terms<Unknowns>(pair, moved, to, source_normal, target_normal, terms);
+  }
+
+  void load_two(std::span<const T> rows, std::uint64_t one, std::uint64_t two, const double* centre, Two* to) const {
+    const std::uint32_t dims = dims_;
+    const T* first = rows.data() + one * dims;
+    const T* second = rows.data() + two * dims;
+    for (int d = 0; d < 2; ++d) to[d] = Two{static_cast<double>(first[d]), static_cast<double>(second[d])} - centre[d];
+    to[2] = Two{};
+    if (dims == 3) to[2] = Two{static_cast<double>(first[2]), static_cast<double>(second[2])} - centre[2];
   }
 
   const Stage<T>& stage_;
@@ -174,6 +203,7 @@ class Refiner {
   core::StepRule rule_;
   PairChoice choice_;
   int threads_;
+  std::uint32_t dims_;
   std::span<const T> source_;
   std::span<const T> target_;
   NearestMatches<T> matches_;
@@ -185,14 +215,15 @@ class Refiner {
 
 template <typename T>
 Refined refine(const Stage<T>& stage, const core::Frame& frame, const core::StepRule& rule, const PairChoice& choice,
-               int unknowns, const core::StageState& start, int threads, const ProgressCallback& progress) {
-  if (unknowns == 7) return Refiner<T, 7>(stage, frame, rule, choice, threads).run(start, progress);
-  return Refiner<T, 6>(stage, frame, rule, choice, threads).run(start, progress);
+               int unknowns, const core::StageState& start, const MatchHints& hints, int threads,
+               const ProgressCallback& progress) {
+  if (unknowns == 7) return Refiner<T, 7>(stage, frame, rule, choice, hints, threads).run(start, progress);
+  return Refiner<T, 6>(stage, frame, rule, choice, hints, threads).run(start, progress);
 }
 
 template Refined refine<float>(const Stage<float>&, const core::Frame&, const core::StepRule&, const PairChoice&, int,
-                               const core::StageState&, int, const ProgressCallback&);
+                               const core::StageState&, const MatchHints&, int, const ProgressCallback&);
 template Refined refine<double>(const Stage<double>&, const core::Frame&, const core::StepRule&, const PairChoice&, int,
-                                const core::StageState&, int, const ProgressCallback&);
+                                const core::StageState&, const MatchHints&, int, const ProgressCallback&);
 
 }  // namespace kith::apps::inline v0

@@ -1,6 +1,7 @@
 // The iterations of one stage of a registration on the CPU.
 #pragma once
 
+#include "apps/register/nearest_matches.hpp"
 #include "apps/register/stage.hpp"
 #include "core/cloud/registration_step.hpp"
 
@@ -20,6 +21,9 @@ struct Refined {
   /// seem as firm as the thickness of the surfaces. Else empty.
   std::vector<double> surfaces;
   std::vector<RegisteredPair> pairs;  ///< if wanted
+  /// If the stage leads on to another one: the last match of each point of the source, or kNoMatch. All from `sums` on
+  /// is empty then.
+  std::vector<std::uint32_t> matches;
 };
 
 /// Which pairs count.
@@ -27,11 +31,13 @@ struct PairChoice {
   double keep = 1;
   bool reciprocal = false;
   bool want_pairs = false;
+  bool leads_on = false;  ///< to another stage at this resolution
 };
 
-/// Iterates from `start` until the rule ends it. `unknowns` is 6 or 7.
+/// Iterates from `start` until the rule ends it. `unknowns` is 6 or 7. `hints` change the time alone.
 template <typename T>
 Refined refine(const Stage<T>& stage, const core::Frame& frame, const core::StepRule& rule, const PairChoice& choice,
-               int unknowns, const core::StageState& start, int threads, const ProgressCallback& progress);
+               int unknowns, const core::StageState& start, const MatchHints& hints, int threads,
+               const ProgressCallback& progress);
 
 }  // namespace kith::apps::inline v0

@@ -61,8 +61,8 @@ class Registrar {
     stage.target = target_.points_at(voxel, options_);
     stage.target_index = target_.index_at(voxel, options_);
     const core::PairError error = core::error_of(options_.method);
-    if (error != core::PairError::point) stage.target_normals = target_.normals_at(voxel, options_);
-    if (error == core::PairError::gicp) stage.source_normals = source_.normals_at(voxel, options_)->clone();
+    if (error != core::PairError::point) stage.target_surface = target_.surface_at(voxel, options_);
+    if (error == core::PairError::gicp) stage.source_normals = source_.surface_at(voxel, options_)->normals.clone();
     if (options_.reciprocal) stage.source_index = source_.index_at(voxel, options_);
     return stage;
   }
@@ -73,7 +73,7 @@ class Registrar {
     some.source = every(stage.source, step);
     some.source_normals = every(stage.source_normals, step);
     some.target = stage.target;
-    some.target_normals = stage.target_normals;
+    some.target_surface = stage.target_surface;
     some.target_index = stage.target_index;
     some.source_index = stage.source_index;
     return some;
@@ -89,17 +89,21 @@ class Registrar {
     const Stage<T> stage = prepare(voxel);
     const double spacing = plan_.adapts_distance() ? target_.spacing(voxel, options_) : 0;
     const std::uint64_t step = core::first_step(stage.source.rows(), options_);
-    if (step > 1) run_stage(sample(stage, step), spacing, core::kFirstSlack);
-    run_stage(stage, spacing, 1);
+    MatchHints hints{{}, step};
+    if (step > 1) hints.matches = run_stage(sample(stage, step), spacing, core::kFirstSlack, true, {});
+    run_stage(stage, spacing, 1, false, hints);
   }
 
-  void run_stage(const Stage<T>& stage, double spacing, double slack) {
+  /// Returns the matches of the points if it leads on: they hint at those of the points in between.
+  std::vector<std::uint32_t> run_stage(const Stage<T>& stage, double spacing, double slack, bool leads_on,
+                                       const MatchHints& hints) {
     const core::StepRule rule = plan_.rule(stage.source.rows(), spacing, slack);
-    const PairChoice choice{options_.keep, options_.reciprocal, options_.want_pairs};
-    Refined refined = refine<T>(stage, plan_.frame(), rule, choice, plan_.unknowns(), plan_.start(rule),
+    const PairChoice choice{options_.keep, options_.reciprocal, options_.want_pairs, leads_on};
+    Refined refined = refine<T>(stage, plan_.frame(), rule, choice, plan_.unknowns(), plan_.start(rule), hints,
                                 options_.threads, options_.progress);
     plan_.take(refined.state, refined.records, refined.sums, refined.surfaces, stage.source.rows());
     pairs_ = std::move(refined.pairs);
+    return std::move(refined.matches);
   }
 
   /// Numbers of the clouds as they were given, which may hold points that were left out.
@@ -172,7 +176,7 @@ RegistrationTarget::RegistrationTarget(PointView target, const RegistrationOptio
     const PreparedCloud<T>& cloud = static_cast<const PreparedAs<T>&>(*prepared_).cloud;
     for (const double voxel : voxels) {
       cloud.index_at(voxel, options);
-      if (wants_normals) cloud.normals_at(voxel, options);
+      if (wants_normals) cloud.surface_at(voxel, options);
     }
   });
 }

@@ -1,6 +1,7 @@
 // The clouds of one stage of a registration, made ready: rows, the index of the target, normals.
 #pragma once
 
+#include "apps/normals/fit_planes.hpp"
 #include "core/cloud/motion.hpp"
 
 #include <kith/index.hpp>
@@ -13,12 +14,18 @@
 
 namespace kith::apps::inline v0 {
 
+/// The planes around the points of a cloud, and the points that they were fitted to.
+struct Surface {
+  PointSet normals;
+  KeptNeighbors neighbors;  ///< of a target only: they lead to its nearest points
+};
+
 template <typename T>
 struct Stage {
   PointSet source;
   PointSet source_normals;                 ///< empty unless they are needed
   std::shared_ptr<const PointSet> target;  ///< shared by stages of the same resolution, as all below
-  std::shared_ptr<const PointSet> target_normals;
+  std::shared_ptr<const Surface> target_surface;
   std::optional<Index> target_index;
   std::optional<Index> source_index;  ///< for reciprocal pairs only
 

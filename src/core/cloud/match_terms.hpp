@@ -59,19 +59,29 @@ KITH_HOST_DEVICE inline double weight_of(PairWeight kind, double squared_error, 
   return 1;
 }
 
+/// The same of several pairs.
+template <typename V>
+KITH_HOST_DEVICE V weight_of(PairWeight kind, const V& squared_errors, double scale) {
+  V weights = V{} + 1;
+  if (kind == PairWeight::equal) return weights;
+  for (unsigned i = 0; i < sizeof(V) / sizeof(double); ++i) weights[i] = weight_of(kind, squared_errors[i], scale);
+  return weights;
+}
+
 /// The inverse of 2 I - (1 - kThickness)(a a^T + b b^T), times 2 kThickness: errors along two normals that agree count
 /// as themselves. A normal of 0 leaves a point round.
-KITH_HOST_DEVICE inline void gicp_matrix(const double* a, const double* b, double (&matrix)[3][3]) {
-  double sum[3][3];
+template <typename V>
+KITH_HOST_DEVICE void gicp_matrix(const V* a, const V* b, V (&matrix)[3][3]) {
+  V sum[3][3];
   for (int i = 0; i < 3; ++i) {
     for (int j = i; j < 3; ++j) {
       sum[i][j] = (i == j ? 2.0 : 0.0) - (1 - kThickness) * (a[i] * a[j] + b[i] * b[j]);
     }
   }
-  const double c00 = sum[1][1] * sum[2][2] - sum[1][2] * sum[1][2];
-  const double c01 = sum[0][2] * sum[1][2] - sum[0][1] * sum[2][2];
-  const double c02 = sum[0][1] * sum[1][2] - sum[0][2] * sum[1][1];
-  const double factor = 2 * kThickness / (sum[0][0] * c00 + sum[0][1] * c01 + sum[0][2] * c02);
+  const V c00 = sum[1][1] * sum[2][2] - sum[1][2] * sum[1][2];
+  const V c01 = sum[0][2] * sum[1][2] - sum[0][1] * sum[2][2];
+  const V c02 = sum[0][1] * sum[1][2] - sum[0][2] * sum[1][1];
+  const V factor = 2 * kThickness / (sum[0][0] * c00 + sum[0][1] * c01 + sum[0][2] * c02);
   matrix[0][0] = factor * c00;
   matrix[0][1] = matrix[1][0] = factor * c01;
   matrix[0][2] = matrix[2][0] = factor * c02;
@@ -80,86 +90,98 @@ KITH_HOST_DEVICE inline void gicp_matrix(const double* a, const double* b, doubl
   matrix[2][2] = factor * (sum[0][0] * sum[1][1] - sum[0][1] * sum[0][1]);
 }
 
-KITH_HOST_DEVICE inline void cross(const double* a, const double* b, double* result) {
+template <typename V>
+KITH_HOST_DEVICE void cross(const V* a, const V* b, V* result) {
   result[0] = a[1] * b[2] - a[2] * b[1];
   result[1] = a[2] * b[0] - a[0] * b[2];
   result[2] = a[0] * b[1] - a[1] * b[0];
 }
 
+template <typename V>
+KITH_HOST_DEVICE V dot(const V* a, const V* b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
 /// One pair whose error is along one direction: `normal`.
-template <int Unknowns>
-KITH_HOST_DEVICE void plane_terms(const PairRule& rule, const double* moved, const double* error, const double* normal,
-                                  Terms<TermPlaces<Unknowns>::kCount>& terms) {
+template <int Unknowns, typename V>
+KITH_HOST_DEVICE void plane_terms(const PairRule& rule, const V* moved, const V* error, const V* normal, V* terms) {
   using Places = TermPlaces<Unknowns>;
-  const double along = normal[0] * error[0] + normal[1] * error[1] + normal[2] * error[2];
-  const double weight = weight_of(rule.weight, along * along, rule.scale);
-  double row[Unknowns];
+  const V along = dot(normal, error);
+  const V weight = weight_of(rule.weight, along * along, rule.scale);
+  V row[Unknowns];
   cross(moved, normal, row);
   for (int i = 0; i < 3; ++i) row[3 + i] = normal[i];
-  if constexpr (Unknowns == 7) row[6] = normal[0] * moved[0] + normal[1] * moved[1] + normal[2] * moved[2];
+  if constexpr (Unknowns == 7) row[6] = dot(normal, moved);
   for (int i = 0; i < Unknowns; ++i) {
-    const double weighed = weight * row[i];
+    const V weighed = weight * row[i];
     for (int j = i; j < Unknowns; ++j) terms[upper<Unknowns>(i, j)] = weighed * row[j];
     terms[Places::kRight + i] = -(weighed * along);
   }
   terms[Places::kError] = weight * along * along;
 }
 
-/// One pair whose error is weighed by a matrix.
-template <int Unknowns>
-KITH_HOST_DEVICE void matrix_terms(const PairRule& rule, const double* moved, const double* error,
-                                   double (&matrix)[3][3], Terms<TermPlaces<Unknowns>::kCount>& terms) {
+/// The product of a column of the Jacobian, e_i x y, with a vector.
+template <typename V>
+KITH_HOST_DEVICE V times_turn(int i, const V* moved, const V* vector) {
+  if (i == 0) return vector[2] * moved[1] - vector[1] * moved[2];
+  if (i == 1) return vector[0] * moved[2] - vector[2] * moved[0];
+  return vector[1] * moved[0] - vector[0] * moved[1];
+}
+
+/// One pair whose error is weighed by a symmetric matrix. The columns of the Jacobian are e_i x y for the turn, e_i for
+/// the shift, y for the scale; products with their zeros and ones are left out.
+template <int Unknowns, typename V>
+KITH_HOST_DEVICE void matrix_terms(const PairRule& rule, const V* moved, const V* error, V (&matrix)[3][3], V* terms) {
   using Places = TermPlaces<Unknowns>;
-  double weighed[3];
-  for (int i = 0; i < 3; ++i) {
-    weighed[i] = matrix[i][0] * error[0] + matrix[i][1] * error[1] + matrix[i][2] * error[2];
-  }
-  const double squared = error[0] * weighed[0] + error[1] * weighed[1] + error[2] * weighed[2];
-  const double weight = weight_of(rule.weight, squared, rule.scale);
+  V weighed[3];
+  for (int i = 0; i < 3; ++i) weighed[i] = dot(matrix[i], error);
+  const V squared = dot(error, weighed);
+  const V weight = weight_of(rule.weight, squared, rule.scale);
   for (int i = 0; i < 3; ++i) {
     weighed[i] *= weight;
     for (int j = 0; j < 3; ++j) matrix[i][j] *= weight;
   }
-  // The columns of the Jacobian: e_i x y for the turn, e_i for the shift, y for the scale.
-  double columns[Unknowns][3];
   for (int i = 0; i < 3; ++i) {
-    const double axis[3] = {i == 0 ? 1.0 : 0.0, i == 1 ? 1.0 : 0.0, i == 2 ? 1.0 : 0.0};
-    cross(axis, moved, columns[i]);
-    for (int d = 0; d < 3; ++d) columns[3 + i][d] = axis[d];
-    if constexpr (Unknowns == 7) columns[6][i] = moved[i];
+    V product[3];  // of the matrix and the column of a turn
+    for (int d = 0; d < 3; ++d) product[d] = times_turn(i, moved, matrix[d]);
+    for (int j = i; j < 3; ++j) terms[upper<Unknowns>(i, j)] = times_turn(j, moved, product);
+    for (int j = 0; j < 3; ++j) terms[upper<Unknowns>(i, 3 + j)] = product[j];
+    if constexpr (Unknowns == 7) terms[upper<Unknowns>(i, 6)] = dot(product, moved);
+    for (int j = i; j < 3; ++j) terms[upper<Unknowns>(3 + i, 3 + j)] = matrix[j][i];
+    terms[Places::kRight + i] = -times_turn(i, moved, weighed);
+    terms[Places::kRight + 3 + i] = -weighed[i];
   }
-  for (int i = 0; i < Unknowns; ++i) {
-    double product[3];
+  if constexpr (Unknowns == 7) {
+    V product[3];  // of the matrix and the column of the scale
     for (int d = 0; d < 3; ++d) {
-      product[d] = matrix[d][0] * columns[i][0] + matrix[d][1] * columns[i][1] + matrix[d][2] * columns[i][2];
+      product[d] = dot(matrix[d], moved);
+      terms[upper<Unknowns>(3 + d, 6)] = product[d];
     }
-    for (int j = i; j < Unknowns; ++j) {
-      terms[upper<Unknowns>(i, j)] =
-          product[0] * columns[j][0] + product[1] * columns[j][1] + product[2] * columns[j][2];
-    }
-    terms[Places::kRight + i] = -(columns[i][0] * weighed[0] + columns[i][1] * weighed[1] + columns[i][2] * weighed[2]);
+    terms[upper<Unknowns>(6, 6)] = dot(product, moved);
+    terms[Places::kRight + 6] = -dot(moved, weighed);
   }
   terms[Places::kError] = weight * squared;
 }
 
 /// One pair: the moved point, its match, both less the centre of the target, and their normals, as far as the rule
-/// needs them; the source's is turned along already.
-template <int Unknowns>
-KITH_HOST_DEVICE void pair_terms(const PairRule& rule, const double* moved, const double* match,
-                                 const double* source_normal, const double* target_normal,
-                                 Terms<TermPlaces<Unknowns>::kCount>& terms) {
+/// needs them; the source's is turned along already. `V` is double, or a vector of doubles that belong to as many
+/// pairs. Sets all terms, of which there are TermPlaces<Unknowns>::kCount.
+template <int Unknowns, typename V>
+KITH_HOST_DEVICE void pair_terms(const PairRule& rule, const V* moved, const V* match, const V* source_normal,
+                                 const V* target_normal, V* terms) {
   using Places = TermPlaces<Unknowns>;
-  double error[3];
+  V error[3];
   for (int i = 0; i < 3; ++i) error[i] = moved[i] - match[i];
   if (rule.error == PairError::plane) {
     plane_terms<Unknowns>(rule, moved, error, target_normal, terms);
   } else {
-    double matrix[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    V matrix[3][3] = {};
+    for (int i = 0; i < 3; ++i) matrix[i][i] += 1;
     if (rule.error == PairError::gicp) gicp_matrix(source_normal, target_normal, matrix);
     matrix_terms<Unknowns>(rule, moved, error, matrix, terms);
   }
-  terms[Places::kSquared] = error[0] * error[0] + error[1] * error[1] + error[2] * error[2];
-  terms[Places::kPairs] = 1;
+  terms[Places::kSquared] = dot(error, error);
+  terms[Places::kPairs] = V{} + 1;
 }
 
 }  // namespace kith::core

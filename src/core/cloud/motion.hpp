@@ -44,15 +44,18 @@ KITH_HOST_DEVICE inline void set_rotation(Motion& motion) {
   r[8] = 1 - 2 * (x * x + y * y);
 }
 
-KITH_HOST_DEVICE inline void rotate(const double* rotation, const double* x, double* result) {
+/// `V` is double, or a vector of doubles that belong to as many points.
+template <typename V>
+KITH_HOST_DEVICE void rotate(const double* rotation, const V* x, V* result) {
   for (int i = 0; i < 3; ++i) {
     result[i] = rotation[i * 3] * x[0] + rotation[i * 3 + 1] * x[1] + rotation[i * 3 + 2] * x[2];
   }
 }
 
 /// The moved point, less the centre of the target. Points in a plane have a third coordinate of 0.
-KITH_HOST_DEVICE inline void move_point(const Motion& motion, const double* x, double* moved) {
-  double turned[3];
+template <typename V>
+KITH_HOST_DEVICE void move_point(const Motion& motion, const V* x, V* moved) {
+  V turned[3];
   rotate(motion.rotation, x, turned);
   for (int i = 0; i < 3; ++i) moved[i] = motion.scale * turned[i] + motion.shift[i];
 }

@@ -189,6 +189,7 @@ void RegistrationPlan::take(const StageState& state, std::span<const StepRecord>
     result_.iterations.push_back(iteration);
   }
   ++stages_;
+  if (sums.empty()) return;
   const auto count = static_cast<std::size_t>(unknowns());
   const std::size_t error = count * (count + 1) / 2 + count;
   const double squared = sums[error + 1];

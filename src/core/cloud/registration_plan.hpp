@@ -72,7 +72,7 @@ class RegistrationPlan {
   StageState start(const StepRule& rule) const;
   /// Takes what a stage found: its last state, its records, and the sums at its last pose. `surfaces`, for gicp, are
   /// those of distances along the target's normals alone: those of gicp itself let every direction seem as firm as
-  /// surfaces are thick.
+  /// surfaces are thick. A stage that another one follows may leave out all sums.
   void take(const StageState& state, std::span<const StepRecord> records, std::span<const double> sums,
             std::span<const double> surfaces, std::uint64_t points);
   apps::Registration finish() &&;

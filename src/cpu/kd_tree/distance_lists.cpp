@@ -53,28 +53,14 @@ LeafHitFunction<double> log_function(std::uint32_t capacity) {
   }
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace kith::cpu
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace kith::cpu {
-
-HWY_EXPORT(log_function);
-
-namespace {
-
-std::uint32_t count_equal(const double* values, std::uint32_t count, double value) {
-  std::uint64_t equal = 0;  // as wide as a value, for vectors
-  for (std::uint32_t i = 0; i < count; ++i) equal += values[i] == value ? 1 : 0;
-  return static_cast<std::uint32_t>(equal);
-}
-
 /// How many of the sorted distances are below one.
 template <std::uint32_t kCapacity>
-std::uint32_t count_below(const double* sorted, double distance) {
-  std::uint64_t below = 0;  // as wide as a distance, for vectors
-  for (std::uint32_t j = 0; j < kCapacity; ++j) below += sorted[j] < distance ? 1 : 0;
+HWY_INLINE std::uint32_t count_below(const double* sorted, double distance) {
+  const hn::CappedTag<double, (kCapacity < 8 ? kCapacity : 8)> lanes;
+  std::size_t below = 0;
+  for (std::uint32_t j = 0; j < kCapacity; j += hn::MaxLanes(lanes)) {
+    below += hn::CountTrue(lanes, hn::Lt(hn::LoadU(lanes, sorted + j), hn::Set(lanes, distance)));
+  }
   return static_cast<std::uint32_t>(below);
 }
 
@@ -108,12 +94,44 @@ std::uint32_t pick_nearest(const double* sorted, std::uint32_t k, const double* 
   return found;
 }
 
+PickFunction pick_function(std::uint32_t capacity) {
+  switch (capacity) {
+    case 4:
+      return &pick_nearest<4>;
+    case 8:
+      return &pick_nearest<8>;
+    case 16:
+      return &pick_nearest<16>;
+    default:
+      return &pick_nearest<32>;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace kith::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kith::cpu {
+
+HWY_EXPORT(log_function);
+HWY_EXPORT(pick_function);
+
+namespace {
+
+std::uint32_t count_equal(const double* values, std::uint32_t count, double value) {
+  std::uint64_t equal = 0;  // as wide as a value, for vectors
+  for (std::uint32_t i = 0; i < count; ++i) equal += values[i] == value ? 1 : 0;
+  return static_cast<std::uint32_t>(equal);
+}
+
 }  // namespace
 
 DistanceLists::DistanceLists(std::uint32_t k, std::uint32_t queries)
     : k_(k),
       capacity_(capacity_for(k)),
       on_hit_(HWY_DYNAMIC_DISPATCH(log_function)(capacity_)),
+      pick_(HWY_DYNAMIC_DISPATCH(pick_function)(capacity_)),
       storage_(std::size_t{queries} * capacity_ + 1),
       log_distances_(std::size_t{queries} * kLog),
       log_indices_(std::size_t{queries} * kLog),
@@ -161,21 +179,8 @@ void DistanceLists::reset(std::uint32_t query, double farthest) {
 }
 
 std::uint32_t DistanceLists::pick(std::uint32_t query, std::uint32_t* indices) const {
-  const auto pick_of = [&]<std::uint32_t kCapacity>() {
-    return pick_nearest<kCapacity>(distances_ + std::size_t{query} * capacity_, k_,
-                                   log_distances_.data() + std::size_t{query} * kLog,
-                                   log_indices_.data() + std::size_t{query} * kLog, logged_[query], indices);
-  };
-  switch (capacity_) {
-    case 4:
-      return pick_of.operator()<4>();
-    case 8:
-      return pick_of.operator()<8>();
-    case 16:
-      return pick_of.operator()<16>();
-    default:
-      return pick_of.operator()<32>();
-  }
+  return pick_(distances_ + std::size_t{query} * capacity_, k_, log_distances_.data() + std::size_t{query} * kLog,
+               log_indices_.data() + std::size_t{query} * kLog, logged_[query], indices);
 }
 
 void DistanceLists::write(std::uint32_t query, std::uint32_t missing, std::uint32_t* indices, double* reduced) {

@@ -10,6 +10,11 @@
 
 namespace kith::cpu {
 
+/// Writes the numbers of the k nearest of `logged` candidates, nearest first, and returns how many there are; `sorted`
+/// are the smallest distances.
+using PickFunction = std::uint32_t (*)(const double* sorted, std::uint32_t k, const double* log_distances,
+                                       const std::uint32_t* log_indices, std::uint32_t logged, std::uint32_t* indices);
+
 /// A distance and a number do not fit into one key as those of f32 do (KeyLists). So only the k smallest distances are
 /// kept sorted, which gives the limit, and hits are appended to a log; the k nearest are picked from it in the end, or
 /// when it is full. Where distances are equal, as of copies of a point, numbers must limit what comes in, too: from the
@@ -59,6 +64,7 @@ class DistanceLists {
   std::uint32_t k_;
   std::uint32_t capacity_;  ///< of a list
   LeafHitFunction<double> on_hit_;
+  PickFunction pick_;
   std::vector<double> storage_;
   double* distances_;                  ///< [query][capacity], ascending, aligned, the farthest where there are fewer
   std::vector<double> log_distances_;  ///< [query][kLog]

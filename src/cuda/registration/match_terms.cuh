@@ -62,7 +62,7 @@ __device__ bool terms_of_match(const core::PairRule& rule, const core::Frame& fr
     core::rotate(state.motion.rotation, normal, source_normal);
   }
   if (rule.error != core::PairError::point) load_place<T, kDims>(target_normal_row, kNowhere, target_normal);
-  core::pair_terms<Unknowns>(rule, moved, to, source_normal, target_normal, terms);
+  core::pair_terms<Unknowns, double>(rule, moved, to, source_normal, target_normal, terms.data());
   return true;
 }
 

@@ -81,10 +81,10 @@ export function zoom(camera, factor, right = 0, up = 0) {
   camera.distance = distance;
 }
 
-/** The distance at which a box around the target is as large as the screen has room for. */
-export function framing(camera, aspect, half) {
+/** The distance at which a box around the target fills a screen, of whose width this share is free. */
+export function framing(camera, aspect, half, free) {
   const {right, up, eye} = basisOf(camera);
-  const [wide, high] = [aspect, 1].map((side) => FILLED * HALF_ANGLE * side / Math.min(1, aspect));
+  const [wide, high] = [aspect * free, 1].map((side) => FILLED * HALF_ANGLE * side / Math.min(1, aspect));
   let distance = LEAST_FRAME;
   for (let corner = 0; corner < 8; ++corner) {
     const place = half.map((value, axis) => corner >> axis & 1 ? value : -value);

@@ -2,8 +2,8 @@
 // where equal steps look equal.
 
 const MAPS = {
-  viridis: ['#45085c', '#443983', '#31688e', '#21918c', '#35b779', '#90d743', '#fde725'],
-  ember: ['#1c1044', '#5b1e78', '#a5317a', '#e5525d', '#fb8f4c', '#fccb66', '#fcf7bd'],
+  viridis: ['#4b1a78', '#443c88', '#31688e', '#21918c', '#35b779', '#90d743', '#fde725'],
+  ember: ['#34186a', '#63207c', '#a5317a', '#e5525d', '#fb8f4c', '#fccb66', '#fcf7bd'],
   balance: ['#2158c4', '#5d93ea', '#b3cdf4', '#ececec', '#f5bda8', '#e17055', '#ae2335'],
   grey: ['#2b2b2b', '#f4f4f4'],
 };

@@ -115,5 +115,6 @@ export function makeHistogram(view) {
     whole.disabled = view.range[0] === low && view.range[1] === high;
     draw();
   }
+  new ResizeObserver(update).observe(canvas);
   return {element, update};
 }

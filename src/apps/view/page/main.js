@@ -6,6 +6,7 @@ import {byId, make} from './elements.js';
 import {shown} from './format.js';
 import {addInput} from './input.js';
 import {makePanel} from './panel.js';
+import {openContext} from './renderer.js';
 import {makeScene} from './scene.js';
 import {makeView} from './view.js';
 
@@ -27,8 +28,11 @@ function addIcon() {
 function follow(view) {
   const stage = byId('stage');
   const canvas = byId('points');
-  const fit = () =>
-      view.resize(stage.clientWidth, stage.clientHeight, Math.min(globalThis.devicePixelRatio || 1, LARGEST_RATIO));
+  const fit = () => {
+    const {offsetWidth, offsetHeight} = byId('tools');
+    view.margin = offsetHeight > offsetWidth ? offsetWidth : 0;
+    view.resize(stage.clientWidth, stage.clientHeight, Math.min(globalThis.devicePixelRatio || 1, LARGEST_RATIO));
+  };
   fit();
   new ResizeObserver(fit).observe(stage);
   globalThis.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => view.restyle());
@@ -45,13 +49,13 @@ function follow(view) {
 async function start(progress) {
   if (!globalThis.DecompressionStream)
     throw new Error('This browser is too old for this page: it has no DecompressionStream.');
-  if (!document.createElement('canvas').getContext('webgl2')) {
+  const canvases = {under: byId('under'), points: byId('points'), over: byId('over')};
+  const context = openContext(canvases.points);
+  if (!context) {
     throw new Error(
         'This page needs WebGL 2, which this browser does not offer. It may be switched off in its settings.');
   }
-  const data = await readScene(progress);
-  const view = makeView(makeScene(data), {under: byId('under'), points: byId('points'), over: byId('over')});
-  if (!view) throw new Error('WebGL 2 could not be started for this page.');
+  const view = makeView(makeScene(await readScene(progress)), canvases, context);
   const parts = [makePanel(view), makeCard(view)];
   view.listen(() => parts.forEach((part) => part.update()));
   follow(view);

@@ -38,7 +38,7 @@ function makeClouds(view) {
 function makeColors(view) {
   const choice = byId('color-by');
   choice.append(...view.choices.map(
-      ({id, label}, i) => make('option', {value: String(i), textContent: shown(label, 40), title: id})));
+      ({label}, i) => make('option', {value: String(i), textContent: shown(label, 40), title: shown(label, 300)})));
   choice.addEventListener('change', () => view.setChoice(view.choices[Number(choice.value)]));
   const map = byId('color-map');
   map.append(...MAP_NAMES.map((name) => make('option', {value: name, textContent: name})));

@@ -50,14 +50,18 @@ function makeBuffers(gl, positions) {
   return {array, extra: gl.createBuffer(), mode: POINT_MODES.cloud};
 }
 
+/** The context of the canvas that points are drawn on, null where there is no WebGL 2. */
+export function openContext(canvas) {
+  return canvas.getContext(
+      'webgl2', {alpha: true, antialias: false, depth: false, powerPreference: 'high-performance'});
+}
+
 /**
- * @param {HTMLCanvasElement} canvas
+ * @param {WebGL2RenderingContext} gl of openContext()
  * @param {Float32Array[]} positions of the clouds
  */
-export function makeRenderer(canvas, positions) {
-  const gl =
-      canvas.getContext('webgl2', {alpha: true, antialias: false, depth: false, powerPreference: 'high-performance'});
-  if (!gl) return null;
+export function makeRenderer(gl, positions) {
+  const {canvas} = gl;
   let points, screen, colors, depth, frame, palette, empty, clouds;
   let size = [0, 0];
 

@@ -20,10 +20,10 @@ const usualSize = (count) => clamp(Math.round(60 * Math.max(count, 1) ** -0.22) 
 /**
  * @param {object} scene of makeScene()
  * @param {{under: HTMLCanvasElement, points: HTMLCanvasElement, over: HTMLCanvasElement}} canvases
+ * @param {WebGL2RenderingContext} context of the one with the points
  */
-export function makeView(scene, canvases) {
-  const renderer = makeRenderer(canvases.points, scene.clouds.map((cloud) => cloud.positions));
-  if (!renderer) return null;
+export function makeView(scene, canvases, context) {
+  const renderer = makeRenderer(context, scene.clouds.map((cloud) => cloud.positions));
   const listeners = [];
   const choices = colorChoices(scene);
   const isFlat = scene.dims < 3;
@@ -49,6 +49,7 @@ export function makeView(scene, canvases) {
     width: 1,
     height: 1,
     ratio: 1,
+    margin: 0,  // pixels that buttons cover at the right
     canvases,
     renderer,
   };
@@ -140,7 +141,10 @@ export function makeView(scene, canvases) {
     if (!box) return {target: [0, 0, 0], distance: USUAL_DISTANCE};
     const middle = box.low.map((value, axis) => value / 2 + box.high[axis] / 2);
     const half = box.low.map((value, axis) => (box.high[axis] / 2 - value / 2) / scene.size);
-    return {target: toScene(scene, middle), distance: framing(camera, aspect(), half)};
+    return {
+      target: toScene(scene, middle),
+      distance: framing(camera, aspect(), half, Math.max(0.6, 1 - 2 * view.margin / view.width))
+    };
   }
   /** All that is visible fills the screen. */
   view.frame = (atOnce) => view.moveTo(frameOf(visibleClouds(), view.camera), atOnce);
