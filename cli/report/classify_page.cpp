@@ -30,7 +30,7 @@ std::string name_of(const ClassifyInput& input, std::uint32_t label) {
 }
 
 std::string subject_of(const ClassifyFlags& flags) {
-  if (flags.is_class_file()) return flags.file == "-" ? "standard input" : flags.file;
+  if (flags.is_class_file()) return input_name(flags.file);
   return flags.classifies() ? fmt::format("{} by {}", flags.test, flags.train) : flags.train;
 }
 

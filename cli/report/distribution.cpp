@@ -2,6 +2,7 @@
 // values that begin as the wanted one does are counted next.
 #include "report/distribution.hpp"
 
+#include "interrupt.hpp"
 #include "report/axis.hpp"
 
 #include <algorithm>
@@ -104,6 +105,7 @@ void fill_bins(std::uint64_t count, const ValueAt& value, bool is_whole, Distrib
 }  // namespace
 
 Distribution distribution_of(std::uint64_t count, const ValueAt& value, bool is_whole) {
+  stop_if_interrupted();
   Distribution result;
   result.count = count;
   result.least = std::numeric_limits<double>::infinity();

@@ -30,6 +30,7 @@ struct Distribution {
 };
 
 /// Goes through all values some times, without a copy. Whole values get bins of whole widths. NaN must not occur.
+/// Throws Interrupted.
 Distribution distribution_of(std::uint64_t count, const ValueAt& value, bool is_whole = false);
 
 }  // namespace kith::cli

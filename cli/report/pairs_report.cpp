@@ -57,7 +57,7 @@ Distribution spread_of(std::span<const RegisteredClouds> pairs, const Value& val
 
 void write_pairs_report(const std::string& path, const std::string& list, std::span<const RegisteredClouds> pairs,
                         double register_ms, const RegistrationFlags& flags) {
-  ReportPage page("kith register --pairs", list == "-" ? "standard input" : list);
+  ReportPage page("kith register --pairs", input_name(list));
   const auto converged = static_cast<std::uint64_t>(std::ranges::count_if(pairs, has_converged));
   const auto failed =
       static_cast<std::uint64_t>(std::ranges::count_if(pairs, [](const auto& pair) { return !pair.result; }));

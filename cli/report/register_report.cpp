@@ -211,7 +211,7 @@ Markup registration_options(const RegistrationFlags& flags) {
 
 void write_register_report(const std::string& path, const DoneRegistration& done, const RegistrationFlags& flags) {
   const apps::Registration& result = done.result;
-  ReportPage page("kith register", fmt::format("{} onto {}", done.source, done.target));
+  ReportPage page("kith register", fmt::format("{} onto {}", input_name(done.source), input_name(done.target)));
   page.key_figures(key_figures(done));
   for (const std::string& weak : weak_texts(result)) page.note(weak);
   if (result.global && !result.global->found) page.note(global_start_text(*result.global));

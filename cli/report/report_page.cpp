@@ -104,6 +104,8 @@ std::string ReportPage::html() const {
       footer().source(), kReportPage.script);
 }
 
+std::string input_name(const std::string& path) { return path == "-" ? "standard input" : path; }
+
 Markup side_by_side(const Markup& figures) { return element("div", {{"class", "grid"}}, figures); }
 
 Markup sentences(std::span<const std::string> all) {

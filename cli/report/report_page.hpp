@@ -54,6 +54,8 @@ class ReportPage {
   bool has_inner_page_ = false;
 };
 
+/// The path of an input; "-" is standard input.
+std::string input_name(const std::string& path);
 /// Charts and tables side by side where there is room.
 Markup side_by_side(const Markup& figures);
 /// A list of sentences.

@@ -20,11 +20,9 @@ using nlohmann::ordered_json;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-std::string name_of_file(const std::string& path) { return path == "-" ? "standard input" : path; }
-
 std::string subject_of(const SearchFlags& flags) {
-  return flags.self() ? fmt::format("{} among themselves", name_of_file(flags.points_path))
-                      : fmt::format("{} among {}", name_of_file(flags.queries_path), name_of_file(flags.points_path));
+  return flags.self() ? fmt::format("{} among themselves", input_name(flags.points_path))
+                      : fmt::format("{} among {}", input_name(flags.queries_path), input_name(flags.points_path));
 }
 
 Cell cell_of(const std::string& key, const ordered_json& value) {

@@ -41,21 +41,21 @@ Markup two_clouds(const DoneRegistration& done, int threads, ReportPage& page) {
   if (done.source_points.rows() == 0 && done.target_points.rows() == 0) return {};
   const ShownRows source(done.source_points, threads), target(done.target_points, threads);
   const apps::ViewedCloud clouds[] = {
-      {.name = "target: " + done.target, .points = target.points.view(), .row_numbers = target.rows},
-      {.name = "source: " + done.source,
+      {.name = "target: " + input_name(done.target), .points = target.points.view(), .row_numbers = target.rows},
+      {.name = "source: " + input_name(done.source),
        .points = source.points.view(),
        .row_numbers = source.rows,
        .pose = done.result.transformation}};
   apps::ViewOptions options;
-  options.title = fmt::format("{} onto {}", done.source, done.target);
+  options.title = fmt::format("{} onto {}", input_name(done.source), input_name(done.target));
   options.color = "cloud";
   options.threads = threads;
   const std::string inner = apps::view_page(clouds, options);
   const apps::ViewHashes hashes = apps::view_hashes();
   page.allow(hashes.script, hashes.style);
   const std::string words = "The slider moves the source from where it was to where the pose puts it." +
-                            thinned_text(done.source, done.source_points.rows()) +
-                            thinned_text(done.target, done.target_points.rows());
+                            thinned_text(input_name(done.source), done.source_points.rows()) +
+                            thinned_text(input_name(done.target), done.target_points.rows());
   return element("p", words) +
          element("iframe", {{"title", "Both clouds"}, {"allow", "fullscreen"}, {"srcdoc", inner}}, Markup());
 }

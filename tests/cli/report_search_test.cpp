@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <cstdio>
 
 namespace kith::test {
 namespace {
@@ -146,6 +147,38 @@ TEST_F(SearchReport, HugeAndTinyDistancesHaveBins) {
   }
   write("same.csv", "7,7\n7,7\n7,7\n");
   EXPECT_EQ(report_of({"knn", path("same.csv"), "-k", "3", "--out", path("o.csv")}).counted("To all neighbours"), 9);
+}
+
+TEST_F(SearchReport, ChartsStayInTheirDrawings) {
+  const ReportPage page = report_of({"knn", path("p.npy"), "-k", "6", "--exclude-self", "--out", path("o.csv")});
+  std::size_t bars = 0;
+  for (const Element* drawing : page.root().all("svg")) {
+    double width = 0, height = 0;
+    ASSERT_EQ(std::sscanf(drawing->attribute("viewBox").c_str(), "0 0 %lf %lf", &width, &height), 2);
+    for (const Element* bar : drawing->all("rect")) {
+      const double left = number(bar->attribute("x")), top = number(bar->attribute("y"));
+      EXPECT_GE(left, 0);
+      EXPECT_GE(top, 0);
+      EXPECT_LE(left + number(bar->attribute("width")), width);
+      EXPECT_LE(top + number(bar->attribute("height")), height);
+      ++bars;
+    }
+    // Ticks to the right of each other have rising numbers, evenly apart where the axis begins at 0.
+    std::map<double, std::vector<double>> rows;
+    for (const Element* group : drawing->all("g")) {
+      if (!group->has_class("ticks")) continue;
+      for (const Element* label : group->all("text")) {
+        if (label->attribute("text-anchor") == "middle") {
+          rows[number(label->attribute("y"))].push_back(number(label->text));
+        }
+      }
+    }
+    for (const auto& [y, ticks] : rows) {
+      ASSERT_GE(ticks.size(), 2u);
+      for (std::size_t i = 1; i < ticks.size(); ++i) EXPECT_NEAR(ticks[i] - ticks[i - 1], ticks[1] - ticks[0], 1e-9);
+    }
+  }
+  EXPECT_GT(bars, 30u);
 }
 
 TEST_F(SearchReport, WordsHaveWholeDistances) {

@@ -7,3 +7,6 @@ for (const figure of document.querySelectorAll('figure.table')) addCopyButton(fi
 addEventListener('beforeprint', () => {
   for (const details of document.querySelectorAll('details')) details.open = true;
 });
+
+// As pages of clouds do, for programs that wait.
+document.documentElement.dataset.state = 'ready';
