@@ -1,4 +1,5 @@
-// A scan to look at: a page with the scan, coloured by how much its surface bends, and with the neighbours of each point.
+// A scan to look at: a page with the scan, coloured by how much its surface bends, and with the neighbours of each
+// point.
 #include <kith/kith.hpp>
 
 #include <cstdio>

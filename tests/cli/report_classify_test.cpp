@@ -22,8 +22,6 @@ class ClassifyReport : public ReportTest {
   }
 };
 
-double number(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
-
 TEST_F(ClassifyReport, HasTheNumbersOfJson) {
   const std::string train = table("train.csv", "oak", "elm", 80), test = table("test.csv", "oak", "elm", 60);
   const Outcome outcome = run_kith(

@@ -13,6 +13,9 @@
 
 namespace kith::test {
 
+/// A number that stands in a page.
+inline double number(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
+
 struct Element {
   std::string name;
   std::map<std::string, std::string> attributes;

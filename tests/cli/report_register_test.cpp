@@ -29,8 +29,6 @@ class RegisterReport : public ReportTest {
   }
 };
 
-double number(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
-
 TEST_F(RegisterReport, HasTheNumbersOfJson) {
   const Outcome outcome = run_kith({"register", path("s.ply"), path("t.ply"), "--json", "--report", path("r.html")});
   ASSERT_EQ(outcome.code, 0) << outcome;

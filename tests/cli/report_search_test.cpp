@@ -19,8 +19,6 @@ class SearchReport : public ReportTest {
   }
 };
 
-double number(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
-
 TEST_F(SearchReport, KnnCountsEveryDistance) {
   const std::vector<std::string> words = {"knn", path("p.npy"), "-k", "5", "--exclude-self", "--out", path("n.csv")};
   const ReportPage page = report_of(words);

@@ -64,10 +64,11 @@ PreparedCloud<T, kDims> prepared(const PointSet& points, std::uint32_t neighbors
 }
 
 template <typename T>
-PointSet planes_of(const Index& index, const PointSet& points, std::uint32_t neighbors) {
-  PointSet normals(dtype_of<T>, points.rows(), points.dims());
-  apps::fit_planes<T>(index, points.values<T>(), {neighbors, {}, 1, nullptr}, normals.values<T>(), {});
-  return normals;
+apps::Surface surface_of(const Index& index, const PointSet& points, std::uint32_t neighbors) {
+  apps::Surface surface{PointSet(dtype_of<T>, points.rows(), points.dims()), {}};
+  apps::fit_planes<T>(index, points.values<T>(), {neighbors, {}, 1, nullptr}, surface.normals.values<T>(), {},
+                      &surface.neighbors);
+  return surface;
 }
 
 template <typename T, std::uint32_t kDims, std::uint32_t kList>
@@ -80,7 +81,7 @@ void expect_prepared_like_cpu(std::uint64_t seed) {
   const PreparedCloud<T, kDims> found = prepared<T, kDims, kList>(points, neighbors);
   ASSERT_TRUE(found.facts.is_finite);
   const Index index = Index::build(points.view(), {.device = Device::cpu(), .threads = 1});
-  const PointSet normals = planes_of<T>(index, points, neighbors);
+  const PointSet normals = surface_of<T>(index, points, neighbors).normals;
   ASSERT_EQ(std::memcmp(found.normals.data(), normals.values<T>().data(), found.normals.size() * sizeof(T)), 0);
 
   double lower[3], upper[3];
@@ -125,7 +126,7 @@ TEST(EmulatedPairs, ListsThatAreNotFullVisitNoLeafBehindTheLast) {
     const PointSet points = cloud_with_a_far_point<float>(rows, rows);
     const PreparedCloud<float, 3> found = prepared<float, 3, 16>(points, 16);
     const Index index = Index::build(points.view(), {.device = Device::cpu(), .threads = 1});
-    const PointSet normals = planes_of<float>(index, points, 16);
+    const PointSet normals = surface_of<float>(index, points, 16).normals;
     EXPECT_EQ(std::memcmp(found.normals.data(), normals.values<float>().data(), found.normals.size() * sizeof(float)),
               0);
   }
@@ -161,11 +162,11 @@ void expect_pair_like_cpu(std::uint64_t seed) {
   const PreparedCloud<T, kDims> target = prepared<T, kDims, 16>(*stage.target, 8);
   const PreparedCloud<T, kDims> source = prepared<T, kDims, 16>(stage.source, 8);
   if (rule.pair.error != core::PairError::point) {
-    stage.target_normals = std::make_shared<PointSet>(planes_of<T>(*stage.target_index, *stage.target, 8));
+    stage.target_surface = std::make_shared<apps::Surface>(surface_of<T>(*stage.target_index, *stage.target, 8));
   }
   if (rule.pair.error == core::PairError::gicp) {
     const Index index = Index::build(stage.source.view(), {.device = Device::cpu(), .threads = 1});
-    stage.source_normals = planes_of<T>(index, stage.source, 8);
+    stage.source_normals = surface_of<T>(index, stage.source, 8).normals;
   }
   cuda::PairTask<T> task;
   for (std::uint32_t d = 0; d < kDims; ++d) task.frame.source[d] = task.frame.target[d] = 0.5;
@@ -173,7 +174,7 @@ void expect_pair_like_cpu(std::uint64_t seed) {
   task.start.end = rule.max_iterations == 0 ? core::StageEnd::iterations : core::StageEnd::none;
   core::apply_step({{0, 0, 0.1}, {0.05, -0.02, 0}, 0}, task.start.motion);
   const apps::Refined expected =
-      apps::refine<T>(stage, task.frame, rule, {.want_pairs = true}, Unknowns, task.start, 1, ProgressCallback{});
+      apps::refine<T>(stage, task.frame, rule, {.want_pairs = true}, Unknowns, task.start, {}, 1, ProgressCallback{});
 
   std::vector<cuda::KnownMatch<T, kDims>> known(sources);
   std::vector<core::StepRecord> records(rule.max_iterations + 1);

@@ -57,7 +57,7 @@ Emulated<T> emulate(const apps::Stage<T>& stage, const core::Frame& frame, const
   task.tree = search_tree(tree);
   task.target = stage.target->template values<T>().data();
   task.source = stage.source.template values<T>().data();
-  if (stage.target_normals) task.target_normals = stage.target_normals->template values<T>().data();
+  if (stage.target_surface) task.target_normals = stage.target_surface->normals.template values<T>().data();
   if (stage.source_normals.rows() > 0) task.source_normals = stage.source_normals.template values<T>().data();
   task.points = stage.source.rows();
   task.frame = frame;
@@ -74,10 +74,11 @@ Emulated<T> emulate(const apps::Stage<T>& stage, const core::Frame& frame, const
 }
 
 template <typename T>
-PointSet planes_of(const Index& index, const PointSet& points) {
-  PointSet normals(dtype_of<T>, points.rows(), points.dims());
-  apps::fit_planes<T>(index, points.values<T>(), {8, {}, 1, nullptr}, normals.values<T>(), {});
-  return normals;
+apps::Surface surface_of(const Index& index, const PointSet& points) {
+  apps::Surface surface{PointSet(dtype_of<T>, points.rows(), points.dims()), {}};
+  apps::fit_planes<T>(index, points.values<T>(), {8, {}, 1, nullptr}, surface.normals.values<T>(), {},
+                      &surface.neighbors);
+  return surface;
 }
 
 /// Normals as the kernel finds them, from the same lists.
@@ -112,14 +113,14 @@ void expect_stage_of_cpu(std::uint64_t seed) {
   rule.adapts_distance = random() % 2 == 0;
   rule.least_distance = 0.05;
   if (rule.pair.error != core::PairError::point) {
-    stage.target_normals = std::make_shared<PointSet>(planes_of<T>(*stage.target_index, *stage.target));
+    stage.target_surface = std::make_shared<apps::Surface>(surface_of<T>(*stage.target_index, *stage.target));
+    const PointSet& normals = stage.target_surface->normals;
     const std::vector<T> found = emulated_planes<T, kDims>(*stage.target_index, *stage.target, 8);
-    ASSERT_EQ(std::memcmp(found.data(), stage.target_normals->template values<T>().data(), found.size() * sizeof(T)),
-              0);
+    ASSERT_EQ(std::memcmp(found.data(), normals.template values<T>().data(), found.size() * sizeof(T)), 0);
   }
   if (rule.pair.error == core::PairError::gicp) {
     const Index index = Index::build(stage.source.view(), {.device = Device::cpu(), .threads = 1});
-    stage.source_normals = planes_of<T>(index, stage.source);
+    stage.source_normals = surface_of<T>(index, stage.source).normals;
   }
   core::Frame frame;
   for (std::uint32_t d = 0; d < kDims; ++d) frame.source[d] = frame.target[d] = 0.5;
@@ -128,7 +129,7 @@ void expect_stage_of_cpu(std::uint64_t seed) {
   core::apply_step({{0, 0, 0.1}, {0.05, -0.02, 0}, 0}, start.motion);
 
   const apps::Refined expected =
-      apps::refine<T>(stage, frame, rule, {.want_pairs = true}, Unknowns, start, 1, ProgressCallback{});
+      apps::refine<T>(stage, frame, rule, {.want_pairs = true}, Unknowns, start, {}, 1, ProgressCallback{});
   const Emulated<T> found =
       emulate<T, kDims, Unknowns>(stage, frame, rule, start, 1 + static_cast<std::uint32_t>(random() % 3));
   ASSERT_EQ(std::memcmp(&found.state.motion, &expected.state.motion, sizeof(core::Motion)), 0);
