@@ -21,7 +21,7 @@ using nlohmann::ordered_json;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::string subject_of(const SearchFlags& flags) {
-  return flags.self() ? fmt::format("{} among themselves", input_name(flags.points_path))
+  return flags.self() ? fmt::format("the points of {} among themselves", input_name(flags.points_path))
                       : fmt::format("{} among {}", input_name(flags.queries_path), input_name(flags.points_path));
 }
 

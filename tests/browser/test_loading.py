@@ -26,7 +26,7 @@ def test_any_number_of_points_and_dims(kith, opened, tmp_path, count, dims):
     state = tab.run("kithView.state()")
     assert (state["drawn"], state["total"]) == (count, count)
     assert state["camera"]["perspective"] == (dims == 3)
-    assert tab.run("document.getElementById('summary').textContent") == f"{count:,} point{'s' if count != 1 else ''}"
+    assert tab.run("document.getElementById('summary').textContent") == f"{count:,} point{'s' if count != 1 else ''}".replace(",", "\u2009")
     assert tab.run("document.getElementById('status').hidden") == (count > 0)
     for row in range(0, count, 499):
         place = tab.run(f"kithView.project(0, {row})")

@@ -1,7 +1,7 @@
 // The card of the picked point: what it is, where it is, its columns and its neighbours.
 import {columnValue} from './coloring.js';
 import {byId, make} from './elements.js';
-import {brief, exact, grouped, shown, toStep} from './format.js';
+import {brief, exact, shown, toStep} from './format.js';
 import {coordinates, placed} from './scene.js';
 
 const MOST_NEIGHBORS = 200;
@@ -46,7 +46,7 @@ function pointRows(view, {cloud: number, place}) {
 }
 
 function neighborItem(view, {row: number, place, distance, isMeasured}, of) {
-  const label = `row ${grouped(number)}`;
+  const label = `row ${number}`;
   const apart = Number.isNaN(distance) ? '' : (isMeasured ? '\u2248 ' : '') + brief(distance, isMeasured ? 4 : 6);
   const texts = [make('span', {textContent: label}), make('span', {class: 'number', textContent: apart})];
   if (place < 0) return make('li', {class: 'absent', title: 'not shown'}, ...texts);
@@ -71,7 +71,7 @@ export function makeCard(view) {
     const {name} = scene.clouds[picked.cloud];
     title.replaceChildren(
         make('bdi', {class: 'name', textContent: shown(name, 60), title: shown(name, 300)}),
-        make('span', {class: 'number', textContent: `row ${grouped(picked.row)}`}));
+        make('span', {class: 'number', textContent: `row ${picked.row}`}));
     facts.replaceChildren(...pointRows(view, picked));
     const {neighbors, of} = picked;
     const elsewhere = of === picked.cloud ? '' : ` in ${shown(scene.clouds[of].name, 40)}`;

@@ -7,8 +7,8 @@ export function shown(text, limit = 60) {
   return letters.length > limit ? `${letters.slice(0, limit - 1).join('')}\u2026` : letters.join('');
 }
 
-/** 1234567 as 1,234,567. */
-export function grouped(count) { return count.toLocaleString('en-US'); }
+/** A count with thin spaces between thousands, as the command prints it. */
+export function grouped(count) { return String(count).replace(/\B(?=(\d{3})+$)/gu, '\u2009'); }
 
 /** "1 point", "2 points". */
 export function counted(count, word) { return `${grouped(count)} ${word}${count === 1 ? '' : 's'}`; }
