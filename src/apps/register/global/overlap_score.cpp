@@ -51,7 +51,7 @@ OverlapScore::OverlapScore(const FeatureCloud& source, const FeatureCloud& targe
     : source_(source), target_(target), voxel_(voxel), threads_(threads), weights_(direction_weights(source, threads)) {
   stage_.source = rows_of_triples(source.places, source.dims);
   stage_.target = std::make_shared<const PointSet>(rows_of_triples(target.places, target.dims));
-  stage_.target_normals = std::make_shared<const PointSet>(rows_of_triples(target.normals, target.dims));
+  stage_.target_surface = std::make_shared<const Surface>(Surface{rows_of_triples(target.normals, target.dims), {}});
   BuildOptions build;
   build.device = Device::cpu();
   build.expected_queries = source.points() * 64;
@@ -96,7 +96,8 @@ core::Motion OverlapScore::polished(const core::Motion& motion, std::uint32_t fr
   core::StageState start;
   start.motion = motion;
   start.max_distance = 2 * voxel_;
-  return refine<double>(stage_, {}, rule, {}, 6, start, threads_, {}).state.motion;
+  const PairChoice choice{.leads_on = true};  // the pose is all that is wanted
+  return refine<double>(stage_, {}, rule, choice, 6, start, {}, threads_, {}).state.motion;
 }
 
 }  // namespace kith::apps::inline v0
