@@ -31,7 +31,7 @@ struct PairChoice {
   double keep = 1;
   bool reciprocal = false;
   bool want_pairs = false;
-  bool leads_on = false;  ///< to another stage at this resolution
+  bool leads_on = false;  ///< to another stage: pose, records and matches are all that is wanted
 };
 
 /// Iterates from `start` until the rule ends it. `unknowns` is 6 or 7. `hints` change the time alone.

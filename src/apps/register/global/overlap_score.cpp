@@ -96,7 +96,8 @@ core::Motion OverlapScore::polished(const core::Motion& motion, std::uint32_t fr
   core::StageState start;
   start.motion = motion;
   start.max_distance = 2 * voxel_;
-  return refine<double>(stage_, {}, rule, {.leads_on = true}, 6, start, {}, threads_, {}).state.motion;
+  const PairChoice choice{.leads_on = true};  // the pose is all that is wanted
+  return refine<double>(stage_, {}, rule, choice, 6, start, {}, threads_, {}).state.motion;
 }
 
 }  // namespace kith::apps::inline v0
