@@ -52,6 +52,9 @@ class FakeArray:
     def clip(self, low, high):
         return FakeArray(self.values.clip(low, high))
 
+    def copy(self):
+        return FakeArray(self.values.copy())
+
     def reshape(self, shape):
         return FakeArray(self.values.reshape(shape))
 
