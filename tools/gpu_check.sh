@@ -40,17 +40,14 @@ step() {
     tail -n 40 "$results/$name.log"
   fi
 }
-# in_shards NAME COUNT COMMAND...: a program of GoogleTest as COUNT processes side by side, each with its share of the tests
-# of this I/N.
-in_shards() {
-  local name=$1 count=$2 shard running=()
-  shift 2
-  for ((shard = 0; shard < count; ++shard)); do
-    step "$name-$((first * count + shard + 1))" env GTEST_TOTAL_SHARDS=$((count * of)) \
-      GTEST_SHARD_INDEX=$((first * count + shard)) "$@" &
-    running+=($!)
-  done
-  wait "${running[@]}"
+# tests NAME WORKERS PROGRAM [FILTER [WORDS]]: the tests of a program that are this I/N, from one queue, run by these words.
+# The slowest of an earlier run begin.
+tests() {
+  local name=$1 workers=$2 program=$3 filter=${4:-*} by=${5:-} left=$((limit - (SECONDS - part_start)))
+  local times=benchmarks/results/gpu_test_times/${name%%-*}.json
+  if ((left > 10)); then left=$((left - 5)); fi  # it ends before `step` ends it, and says what was left
+  step "$name" tools/run_gtests.py --workers "$workers" --seconds "$left" --share "$((first + 1))/$of" --times "$times" \
+    --write-times "$results/$name.times.json" --filter "$filter" --by "$by" "build-gpu/bin/$program"
 }
 has_python() { python3 -c 'import nanobind, cupy' 2>/dev/null; }
 
@@ -102,19 +99,20 @@ part_bench() {
   done
 }
 
-# Few processes: the slowest tests compare with the CPU, which uses all cores.
+# Side by side; not more at a time, because the slowest tests compare with the CPU, which uses all cores.
 part_tests() {
-  in_shards gpu-tests 6 build-gpu/bin/cuda_tests
-  in_shards every-engine 2 build-gpu/bin/engine_tests '--gtest_filter=*EveryEngine*:*SequenceIndexOn*'
+  local set running=()
+  tests gpu 8 cuda_tests & running+=($!)
+  tests engines 2 engine_tests '*EveryEngine*:*SequenceIndexOn*' & running+=($!)
+  # The plans of a GPU with 64 KiB of shared memory per block.
+  tests small 2 cuda_tests '*Small*' 'env KITH_GPU_SHARED_KIB=64' & running+=($!)
   # The digests on the GPU and on the CPU, there with every instruction set it has.
-  local set
   for set in $(build-gpu/bin/kith info --devices --json |
     python3 -c 'import json, sys; print(*json.load(sys.stdin)["devices"][0]["instruction_sets"])'); do
-    in_shards "golden-$set" 1 env KITH_SIMD="$set" build-gpu/bin/golden_tests
-    in_shards "cpu-$set" 4 env KITH_SIMD="$set" build-gpu/bin/cpu_tests
+    tests "golden-$set" 1 golden_tests '*' "env KITH_SIMD=$set" & running+=($!)
+    tests "cpu-$set" 1 cpu_tests '*' "env KITH_SIMD=$set" & running+=($!)
   done
-  # The plans of a GPU with 64 KiB of shared memory per block.
-  in_shards small-gpu 4 env KITH_GPU_SHARED_KIB=64 build-gpu/bin/cuda_tests '--gtest_filter=*Small*'
+  wait "${running[@]}"
 }
 
 part_python() {
@@ -138,8 +136,8 @@ sanitize() {
   # Races are looked for in every access to shared memory: fewer random cases.
   local rounds=1
   if [[ $1 == racecheck ]]; then rounds=6; fi
-  in_shards "$1" 12 env KITH_TEST_ROUNDS=$rounds compute-sanitizer --tool "$1" --error-exitcode 1 build-gpu/bin/cuda_tests \
-    '--gtest_filter=*Small*:ReducedOnDevice*:ListOnDevice*'
+  tests "$1" "$(nproc)" cuda_tests '*Small*:ReducedOnDevice*:ListOnDevice*' \
+    "env KITH_TEST_ROUNDS=$rounds compute-sanitizer --tool $1 --error-exitcode 1"
 }
 part_memcheck() { sanitize memcheck; }
 part_racecheck() { sanitize racecheck; }
@@ -159,8 +157,9 @@ for word in "${parts[@]}"; do
       exit 2
     fi
   fi
-  if ((first == 0)); then rm -f "$results/rows/$part."*; fi  # of a run before
+  if ((first == 0)); then rm -f "$results/rows/$part."* "$results/rows/$part"; fi  # of a run before
   "part_$part"
+  report took "$results" "$part" "$((SECONDS - part_start))"
   if [ "$part" = build ] && ! report passed "$results" build; then break; fi
 done
 echo

@@ -3,6 +3,7 @@
 
 gpu_check_report.py machine RESULTS                       notes commit and machine
 gpu_check_report.py row RESULTS PART STEP CODE SECONDS    a row of a step that ended with CODE; counts are read from STEP.log
+gpu_check_report.py took RESULTS PART SECONDS             adds to the time that a part took
 gpu_check_report.py passed RESULTS PART                   exit code 0 if all steps of a part that were noted passed
 gpu_check_report.py join RESULTS                          writes gpu_check.json, prints a table; exit code 1 if a step failed
 """
@@ -82,16 +83,16 @@ def rows_of(results, part):
     return sorted(rows, key=lambda row: [int(word) if word.isdigit() else word for word in re.split(r"(\d+)", row["step"])])
 
 
-def joined(rows):
-    """Of steps side by side the longest time counts; which were, their names tell: the same but for a number."""
+def note_time(results, part, seconds):
+    noted = results / "rows" / part
+    noted.write_text(str(seconds + (int(noted.read_text()) if noted.exists() else 0)))
+
+
+def joined(rows, seconds):
     outcomes = [row["result"] for row in rows]
-    longest = {}
-    for row in rows:
-        kind = re.sub(r"-\d+$", "", row["step"])
-        longest[kind] = max(longest.get(kind, 0), row["seconds"])
     part = {
         "result": "ok" if set(outcomes) == {"ok"} else "failed" if "failed" in outcomes else "timed out",
-        "seconds": sum(longest.values()),
+        "seconds": seconds,
     }
     for name in COUNTS:
         if any(name in row for row in rows):
@@ -103,7 +104,9 @@ def joined(rows):
 def join(results):
     noted = results / "machine.json"
     report = {"what": "tools/gpu_check.sh", **(json.loads(noted.read_text()) if noted.exists() else machine())}
-    report["parts"] = {part: joined(rows) for part in PARTS if (rows := rows_of(results, part))}
+    report["parts"] = {
+        part: joined(rows, int((results / "rows" / part).read_text())) for part in PARTS if (rows := rows_of(results, part))
+    }
     bench = results / "bench.json"
     if bench.exists():
         try:
@@ -130,6 +133,8 @@ def main():
     elif task == "row":
         part, step, code, seconds = sys.argv[3:]
         note_row(results, part, step, int(code), int(seconds))
+    elif task == "took":
+        note_time(results, sys.argv[3], int(sys.argv[4]))
     elif task == "passed":
         sys.exit(0 if all(row["result"] == "ok" for row in rows_of(results, sys.argv[3])) else 1)
     elif task == "join":
