@@ -1,6 +1,7 @@
 // What builds and searches take is what their plans say, and no more than a MemoryLimit allows: every byte that the
 // process allocates is counted. The counting needs a C library that offers its allocator by other names, too.
 #include "support/random_case.hpp"
+#include "support/sanitized.hpp"
 
 #include <kith/apps/classify.hpp>
 #include <kith/apps/dedupe.hpp>
@@ -29,7 +30,7 @@
 #include <utility>
 #include <vector>
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__GLIBC__) && !KITH_TEST_SANITIZED
 #define KITH_TEST_COUNTS 1
 #include <malloc.h>
 

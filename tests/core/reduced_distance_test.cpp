@@ -100,12 +100,12 @@ TYPED_TEST(ReducedDistances, ABoxIsNeverFartherThanAPointInside) {
     const auto dims = static_cast<std::uint32_t>(1 + random() % 9);
     const auto shape = static_cast<NastyShape>(random() % static_cast<std::uint64_t>(NastyShape::count_of_shapes));
     const PointSet rows = nasty_points(shape, dtype_of<T>, 6, dims, random);
-    const auto [lower, upper] = box_behind_first<T>(rows.view());
+    const auto box = box_behind_first<T>(rows.view());
     const T* query = rows.view().row<T>(0);
     for (const Metric metric : {Metric::l2(), Metric::l1(), Metric::linf(), Metric::lp(1.5), Metric::lp(2.7),
                                 Metric::lp(3), Metric::canberra()}) {
       core::visit_reduction<core::KdTreeReductions>(metric, [&](auto reduced) {
-        const T bound = core::reduced_to_box(reduced, query, lower.data(), upper.data(), dims);
+        const T bound = core::reduced_to_box(reduced, query, box.first.data(), box.second.data(), dims);
         for (std::uint64_t i = 1; i < 6; ++i) {
           EXPECT_LE(bound, core::reduced_distance(reduced, query, rows.view().row<T>(i), dims));
         }
@@ -133,12 +133,12 @@ TYPED_TEST(ReducedDistances, OnPeriodicAxesABoxIsNeverFartherThanAPointInside) {
       lengths[d] = std::nextafter(largest, std::numeric_limits<T>::infinity());
       if (random() % 2 == 0 && std::isfinite(lengths[d] * T(1.3))) lengths[d] *= T(1.3);
     }
-    const auto [lower, upper] = box_behind_first<T>(rows.view());
+    const auto box = box_behind_first<T>(rows.view());
     const T* query = rows.view().row<T>(0);
     for (const Metric metric :
          {Metric::l2(), Metric::l1(), Metric::linf(), Metric::lp(1.5), Metric::lp(2.7), Metric::lp(3)}) {
       core::visit_reduction<WrappingMetrics>(metric, [&](auto reduced) {
-        const T bound = core::periodic_reduced_to_box(reduced, query, lower.data(), upper.data(), lengths.data(), dims);
+        const T bound = core::periodic_reduced_to_box(reduced, query, box.first.data(), box.second.data(), lengths.data(), dims);
         EXPECT_GE(bound, T(0));
         for (std::uint64_t i = 1; i < 6; ++i) {
           const T* point = rows.view().row<T>(i);

@@ -1,6 +1,7 @@
 // Building a tree needs no more memory of the system than the page on the k-d tree says. Plans are compared with every
 // allocation in tests/allocation.
 #include "support/random_case.hpp"
+#include "support/sanitized.hpp"
 
 #include <kith/index.hpp>
 
@@ -9,12 +10,6 @@
 #include <cstdint>
 #include <fstream>
 #include <string>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define KITH_TEST_SANITIZED 1
-#else
-#define KITH_TEST_SANITIZED 0
-#endif
 
 namespace kith::test {
 namespace {

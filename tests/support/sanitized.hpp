@@ -1,0 +1,13 @@
+// KITH_TEST_SANITIZED is 1 where the address or the thread sanitizer, which have a malloc of their own, is compiled in.
+#pragma once
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)  // GCC
+#define KITH_TEST_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)  // Clang
+#define KITH_TEST_SANITIZED 1
+#endif
+#endif
+#ifndef KITH_TEST_SANITIZED
+#define KITH_TEST_SANITIZED 0
+#endif
