@@ -135,7 +135,7 @@ sanitize() {
   fi
   # Races are looked for in every access to shared memory: fewer random cases.
   local rounds=1
-  if [[ $1 == racecheck ]]; then rounds=6; fi
+  if [[ $1 == racecheck ]]; then rounds=20; fi
   tests "$1" "$(nproc)" cuda_tests '*Small*:ReducedOnDevice*:ListOnDevice*' \
     "env KITH_TEST_ROUNDS=$rounds compute-sanitizer --tool $1 --error-exitcode 1"
 }

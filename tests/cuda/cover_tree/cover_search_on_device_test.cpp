@@ -113,7 +113,9 @@ void expect_equal_sequences(std::uint64_t seed, std::uint32_t count, std::uint32
 }
 
 TEST_F(CoverSearchSmall, Sequences) {
-  for (const std::uint32_t longest : {0u, 31u, 100u}) expect_equal_sequences(longest, 100, longest);
+  for (const std::uint32_t longest : {0u, 31u, 100u}) {
+    if (rounds(2) == 2 || longest == 31) expect_equal_sequences(longest, 100, longest);
+  }
 }
 TEST_F(CoverSearchOnDevice, ManySequences) {
   for (const std::uint32_t longest : {0u, 12u, 31u, 60u, 100u}) expect_equal_sequences(longest, 400, longest);

@@ -53,7 +53,7 @@ TYPED_TEST(SmallApproximationOnDevice, EqualsTheCpuOnRandomCases) {
 TYPED_TEST(SmallApproximationOnDevice, SelfSearchesEqualTheCpu) {
   std::mt19937_64 random(3);
   for (const std::uint32_t dims : {3u, 8u}) {
-    const PointSet points = nasty_points(NastyShape::clusters, dtype_of<TypeParam>, 3000, dims, random);
+    const PointSet points = nasty_points(NastyShape::clusters, dtype_of<TypeParam>, 1500 * rounds(2), dims, random);
     const Index cpu = Index::build(points.view(), tree_on(Device::cpu()));
     const Index gpu = Index::build(points.view(), tree_on(Device::cuda()));
     expect_same(cpu.knn_self(3, {.eps = 1.7}), gpu.knn_self(3, {.eps = 1.7}));

@@ -122,7 +122,7 @@ TEST(SmallBuildOnDevice, ReadsRowsWhereTheyLie) {
 TEST(SmallBuildOnDevice, NamesBadPoints) {
   if (!has_gpu()) GTEST_SKIP() << "no GPU";
   std::mt19937_64 random(6);
-  for (const std::uint64_t rows : {std::uint64_t{50}, std::uint64_t{20'000}}) {
+  for (const std::uint64_t rows : {std::uint64_t{50}, std::uint64_t{10'000} * rounds(2)}) {
     PointSet points = nasty_points(NastyShape::uniform, DType::f64, rows, 4, random);
     points.values<double>()[(rows - 1) * 4 + 2] = -INFINITY;
     points.values<double>()[37 * 4 + 3] = NAN;

@@ -46,6 +46,7 @@ TEST_F(DeviceArrays, SmallPointsAreReadWhereTheyLie) {
   for (const std::uint32_t dims : {1u, 3u, 9u}) {
     for (const std::uint32_t gap : {0u, 2u}) {
       SCOPED_TRACE(testing::Message() << dims << " dims, gaps of " << gap);
+      if (rounds(2) < 2 && (dims == 3) != (gap == 2)) continue;
       expect_same_index_from_device<float>(nasty_points(NastyShape::clusters, DType::f32, 5000, dims, random_).view(),
                                            dims + gap, tree_on(Device::cuda()));
       expect_same_index_from_device<double>(nasty_points(NastyShape::grid, DType::f64, 3000, dims, random_).view(),
