@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/host_device.hpp"
+#include "core/unrolled.hpp"
 
 #include <cstdint>
 
@@ -23,9 +24,11 @@ KITH_HOST_DEVICE std::uint32_t solve_symmetric(const double* matrix, const doubl
   double pivot[N];
   double y[N];
   std::uint32_t solved = 0;
+  KITH_UNROLL
   for (int j = 0; j < N; ++j) {
     const double diagonal = matrix[upper<N>(j, j)];
     double d = diagonal;
+    KITH_UNROLL
     for (int k = 0; k < j; ++k) {
       if (solved >> k & 1) d -= lower[j][k] * lower[j][k] * pivot[k];
     }
@@ -34,22 +37,27 @@ KITH_HOST_DEVICE std::uint32_t solve_symmetric(const double* matrix, const doubl
     if ((free_mask >> j & 1) == 0 || !(d > kOpen * diagonal)) continue;
     solved |= 1u << j;
     double sum = right[j];
+    KITH_UNROLL
     for (int k = 0; k < j; ++k) {
       if (solved >> k & 1) sum -= lower[j][k] * y[k];
     }
     y[j] = sum;
+    KITH_UNROLL
     for (int i = j + 1; i < N; ++i) {
       double entry = matrix[upper<N>(j, i)];
+      KITH_UNROLL
       for (int k = 0; k < j; ++k) {
         if (solved >> k & 1) entry -= lower[i][k] * lower[j][k] * pivot[k];
       }
       lower[i][j] = entry / d;
     }
   }
+  KITH_UNROLL
   for (int j = N - 1; j >= 0; --j) {
     x[j] = 0;
     if ((solved >> j & 1) == 0) continue;
     double value = y[j] / pivot[j];
+    KITH_UNROLL
     for (int i = j + 1; i < N; ++i) {
       if (solved >> i & 1) value -= lower[i][j] * x[i];
     }

@@ -70,21 +70,31 @@ __device__ void add_block(core::Terms<N>& terms, TotalShared<N>& shared, double*
   sync_block();
 }
 
-/// The sum of the sums of at most 32 blocks, of one term: `sums` has one of every `step` numbers.
-__device__ __forceinline__ double sum_of_few_blocks(const double* sums, std::uint32_t step, std::uint32_t blocks) {
-  if (blocks == 1) return sums[0];
+/// The sum of a group of at most 32 numbers, `step` apart, in its order.
+__device__ __forceinline__ double sum_by_halves(const double* items, std::uint32_t step, std::uint32_t count) {
   double kept[core::kSumGroup / 2];
 #pragma unroll
   for (std::uint32_t i = 0; i < core::kSumGroup / 2; ++i) {
     const std::uint32_t other = i + core::kSumGroup / 2;
-    kept[i] = (i < blocks ? sums[i * step] : 0.0) + (other < blocks ? sums[other * step] : 0.0);
+    kept[i] = (i < count ? items[i * step] : 0.0) + (other < count ? items[other * step] : 0.0);
   }
 #pragma unroll
   for (std::uint32_t half = core::kSumGroup / 4; half > 0; half /= 2) {
 #pragma unroll
     for (std::uint32_t i = 0; i < half; ++i) kept[i] += kept[i + half];
   }
-  return 0.0 + kept[0];
+  return kept[0];
+}
+
+/// The sum of the sums of at most kSumBlock blocks, of one term: `sums` has one of every `step` numbers.
+__device__ __forceinline__ double sum_of_few_blocks(const double* sums, std::uint32_t step, std::uint32_t blocks) {
+  if (blocks == 1) return sums[0];
+  double sum = 0;
+#pragma unroll 1
+  for (std::uint32_t first = 0; first < blocks; first += core::kSumGroup) {
+    sum += sum_by_halves(sums + std::uint64_t{first} * step, step, blocks - first);
+  }
+  return sum;
 }
 
 __device__ __forceinline__ double load_fresh_number(const double* from) {

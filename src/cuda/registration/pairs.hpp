@@ -17,8 +17,8 @@ std::uint32_t small_tree_bytes(std::uint32_t points, std::uint32_t dims) {
   return dims == 2 ? SmallTree<T, 2>::bytes(points) : SmallTree<T, 3>::bytes(points);
 }
 template <typename T>
-std::uint32_t known_match_bytes(std::uint32_t dims) {
-  return dims == 2 ? sizeof(KnownMatch<T, 2>) : sizeof(KnownMatch<T, 3>);
+std::uint64_t known_match_bytes(std::uint32_t points, std::uint32_t dims) {
+  return dims == 2 ? KnownMatches<T, 2>::bytes(points) : KnownMatches<T, 3>::bytes(points);
 }
 
 /// What both kernels need of shared memory at most.

@@ -28,16 +28,29 @@ struct CloudTask {
   std::uint64_t row_stride = 0;
   std::uint32_t points = 0;     ///< 1 to kMostSmallPoints
   std::uint32_t neighbors = 0;  ///< of planes
+  bool wants_spacing = false;   ///< else it is left out
   std::byte* tree = nullptr;    ///< receives SmallTree::bytes
   T* normals = nullptr;         ///< receives points x dims; null: not needed
 };
 
-/// What is known of a point of the source since its last search.
+/// What is known of the points of a source since each was searched for last: arrays in one piece of memory, aligned to
+/// 16 bytes.
 template <typename T, std::uint32_t kDims>
-struct KnownMatch {
-  T place[kDims];         ///< where it was then
-  T others;               ///< no point but the match was nearer than this; -1: never searched
-  std::uint32_t nearest;  ///< the place of the match in the tree, or kNoPoint
+struct KnownMatches {
+  T* places[kDims];        ///< where a point was then
+  T* others;               ///< no point but the match was nearer than this; -1: never searched
+  std::uint32_t* nearest;  ///< the place of the match in the tree, or kNoPoint
+
+  KITH_HOST_DEVICE KnownMatches(std::byte* memory, std::uint32_t points) {
+    auto* const values = reinterpret_cast<T*>(memory);
+    for (std::uint32_t d = 0; d < kDims; ++d) places[d] = values + std::uint64_t{d} * points;
+    others = values + std::uint64_t{kDims} * points;
+    nearest = reinterpret_cast<std::uint32_t*>(others + points);
+  }
+  /// A multiple of 16.
+  KITH_HOST_DEVICE static constexpr std::uint64_t bytes(std::uint32_t points) {
+    return (points * ((kDims + 1) * sizeof(T) + sizeof(std::uint32_t)) + 15) / 16 * 16;
+  }
 };
 
 struct PairResult {
@@ -60,7 +73,7 @@ struct PairTask {
   core::Frame frame;
   core::StepRule rule;
   core::StageState start;
-  void* known = nullptr;                ///< KnownMatch, one per point
+  std::byte* known = nullptr;           ///< KnownMatches::bytes
   core::StepRecord* records = nullptr;  ///< one per iteration and one more
   std::uint32_t* matches = nullptr;     ///< receives those of pairs, kNoPoint for others; may be null
   PairResult* result = nullptr;

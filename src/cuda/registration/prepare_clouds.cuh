@@ -8,6 +8,7 @@
 #include "cuda/registration/ordered_total.cuh"
 #include "cuda/registration/pairs_types.hpp"
 #include "cuda/registration/small_cloud.cuh"
+#include "cuda/registration/small_lists.cuh"
 
 #include <bit>
 #include <cstddef>
@@ -118,31 +119,57 @@ __device__ void build_small_tree(const CloudTask<T>& task, const PrepareShared<T
   fill_tree<T, kDims>(tree, task.rows, task.row_stride, keys);
 }
 
+/// The places of the `listed` nearest points in their order, of the lanes that are there.
+template <typename T, std::uint32_t kDims, std::uint32_t kList>
+__device__ __forceinline__ void find_places(const SmallTree<T, kDims>& tree, const T (&query)[kDims], bool is_there,
+                                            std::uint32_t listed, std::uint32_t (&places)[kList]) {
+  bool is_open = is_there;
+  if constexpr (sizeof(T) == sizeof(float) && kList > 2) {
+    KeyList<kList> list;
+    if (!is_there) list.limit = -1;
+    find_lists<T, kDims>(tree, query, list);
+    is_open = is_there && !list.holds(listed);
+    if (is_there && !is_open) {
+      list.put_in_order(tree, query);
+#pragma unroll
+      for (std::uint32_t j = 0; j < kList; ++j) places[j] = list.place(j);
+    }
+    if (!any_lane(is_open)) return;
+  }
+  NearestList<T, kList> list;
+  if (!is_open) list.limit = -1;
+  find_lists<T, kDims>(tree, query, list);
+#pragma unroll
+  for (std::uint32_t j = 0; j < kList; ++j) {
+    if (is_open) places[j] = list.place(j);
+  }
+}
+
 /// Normals and the distances to nearest neighbours, by number. Warps take 32 points that lie together.
 template <typename T, std::uint32_t kDims, std::uint32_t kList>
 __device__ void fit_small_planes(const CloudTask<T>& task, const SmallTree<T, kDims>& tree, T* distances) {
-  const std::uint32_t listed = task.neighbors < task.points ? task.neighbors : task.points;
+  const std::uint32_t wanted = task.normals != nullptr ? task.neighbors : 2;
+  const std::uint32_t listed = wanted < task.points ? wanted : task.points;
   for (std::uint32_t first = warp_number() * kWarp; first < task.points; first += threads_per_block()) {
     const std::uint32_t place = first + lane_number();
     const bool is_point = place < task.points;
     T query[kDims] = {};
-    NearestList<T, kList> list;
-    if (is_point) {
-      tree.load(place, query);
-    } else {
-      list.limit = -1;
-    }
-    find_lists<T, kDims, kList>(tree, query, list);
+    if (is_point) tree.load(place, query);
+    std::uint32_t places[kList] = {};
+    find_places<T, kDims, kList>(tree, query, is_point, listed, places);
     if (!is_point) continue;
     const std::uint32_t number = tree.numbers[place];
-    distances[number] = task.points > 1 ? list.entries[1].distance() : T(0);
+    const auto distance = [&](std::uint32_t at) {
+      return core::square_root(reduced_to_point<T, kDims>(query, tree.leaves[at / kSmallLeaf], at % kSmallLeaf));
+    };
+    distances[number] = task.points > 1 ? distance(places[1]) : T(0);
     if (task.normals == nullptr) continue;
     core::Neighborhood<kDims> around;
 #pragma unroll
     for (std::uint32_t j = 0; j < kList; ++j) {
       if (j >= listed) continue;
       T other[kDims];
-      tree.load(list.entries[j].place(), other);
+      tree.load(places[j], other);
       around.add(other, query);
     }
     const core::FittedPlane<kDims> plane = core::fitted_plane(around);
@@ -153,9 +180,14 @@ __device__ void fit_small_planes(const CloudTask<T>& task, const SmallTree<T, kD
   }
 }
 
+/// Blocks at a time on a multiprocessor, as far as registers decide.
+template <typename T, std::uint32_t kList>
+inline constexpr int kPreparedTogether = sizeof(T) == sizeof(float) && kList <= 16 ? 3 : 2;
+
 /// A block of kSumBlock threads for each cloud. Lists of kList, at least the neighbours of planes and two.
 template <typename T, std::uint32_t kDims, std::uint32_t kList>
-__global__ void __launch_bounds__(core::kSumBlock, 2) prepare_clouds(const CloudTask<T>* tasks, CloudFacts<T>* facts) {
+__global__ void __launch_bounds__(core::kSumBlock, (kPreparedTogether<T, kList>))
+    prepare_clouds(const CloudTask<T>* tasks, CloudFacts<T>* facts) {
   using Shared = PrepareShared<T, kDims>;
   const CloudTask<T> task = tasks[block_number()];
   CloudFacts<T>& known = facts[block_number()];
@@ -169,6 +201,7 @@ __global__ void __launch_bounds__(core::kSumBlock, 2) prepare_clouds(const Cloud
   for (std::uint32_t i = thread_number(); i < tree_bytes / sizeof(std::uint64_t); i += threads_per_block()) {
     reinterpret_cast<std::uint64_t*>(task.tree)[i] = reinterpret_cast<const std::uint64_t*>(memory)[i];
   }
+  if (task.normals == nullptr && !task.wants_spacing) return;
   auto* const distances = reinterpret_cast<T*>(keys);  // which are not needed any more
   fit_small_planes<T, kDims, kList>(task, tree, distances);
   sync_block();

@@ -62,7 +62,7 @@ __device__ void load_state(const core::StageState* from, RefineShared<Unknowns>&
 /// Blocks of kSumBlock threads, all of them resident. Ends with the sums at the last pose, and the matches of its
 /// pairs; other points have kNoPoint then.
 template <typename T, std::uint32_t kDims, int Unknowns>
-__global__ void refine_stage(RefineTask<T> task) {
+__global__ void __launch_bounds__(core::kSumBlock, 2) refine_stage(RefineTask<T> task) {
   using Places = core::TermPlaces<Unknowns>;
   auto& shared = *reinterpret_cast<RefineShared<Unknowns>*>(shared_memory());
   const std::uint64_t blocks = core::sum_blocks(task.points);
@@ -93,7 +93,7 @@ __global__ void refine_stage(RefineTask<T> task) {
           double sums[Places::kCount];
           for (int j = 0; j < Places::kCount; ++j) sums[j] = load_fresh_number(task.total + j);
           core::StageState state = shared.state;
-          core::advance<Unknowns>(task.rule, sums, state, task.records[shared.state.iteration]);
+          core::advance<Unknowns>(rule_of(task), sums, state, task.records[shared.state.iteration]);
           *task.state = state;
         }
         fence_device();

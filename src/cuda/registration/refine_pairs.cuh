@@ -4,6 +4,7 @@
 
 #include "core/order/candidate.hpp"
 #include "cuda/primitives/intrinsics.cuh"
+#include "cuda/registration/match_certainty.cuh"
 #include "cuda/registration/match_terms.cuh"
 #include "cuda/registration/ordered_total.cuh"
 #include "cuda/registration/pairs_types.hpp"
@@ -12,7 +13,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 namespace kith::cuda {
 
@@ -25,7 +25,8 @@ struct PairShared {
   core::Frame frame;
   core::StepRule rule;
   core::StageState state;
-  std::uint32_t open;  ///< points to search for
+  std::uint32_t open;                                           ///< points to search for
+  std::uint32_t open_bits[kMostSmallPoints / core::kSumGroup];  ///< which they are, by group
   double blocks[kMostBlocks][kTerms];
   double total[kTerms];
 
@@ -45,70 +46,73 @@ struct PairShared {
 };
 
 template <typename T, std::uint32_t kDims>
-__device__ __forceinline__ double distance_between(const T (&a)[kDims], const T (&b)[kDims]) {
-  double squared = 0;
-#pragma unroll
-  for (std::uint32_t d = 0; d < kDims; ++d) {
-    const double gap = static_cast<double>(a[d]) - static_cast<double>(b[d]);
-    squared += gap * gap;
-  }
-  return core::square_root(squared);
-}
-
-/// Squares of distances above it overflow; a little less, because distances are rounded.
-template <typename T>
-inline constexpr double kMostDistance = sizeof(T) == 4 ? 1.84465e19 * (1 - 1e-5) : 1.34077e154 * (1 - 1e-5);
-
-/// Whether the match of a point may be another one than that of its last search. The rules are those of
-/// apps/register/nearest_matches.cpp.
-template <typename T, std::uint32_t kDims>
-__device__ bool needs_search(const SmallTree<T, kDims>& tree, const KnownMatch<T, kDims>& known,
-                             const T (&query)[kDims], double reach) {
-  constexpr double kSlack = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());
-  constexpr double kTiny = sizeof(T) == 4 ? 1.0842022e-19 : 1.4916682e-154;  // whose square is the least normal number
-  if (known.others < 0) return true;
-  const double walked = distance_between<T, kDims>(query, known.place);
-  const double others = static_cast<double>(known.others) * (1 - kSlack) - walked * (1 + kSlack);
-  if (known.nearest == core::kNoPoint) return !(others > reach);
-  T match[kDims];
-  tree.load(known.nearest, match);
-  const double distance = distance_between<T, kDims>(query, match) * (1 + kSlack);
-  return !(distance > kTiny && distance < kMostDistance<T> / 2 && distance < others);
-}
-
-template <typename T, std::uint32_t kDims>
-__device__ void search_point(const SmallTree<T, kDims>& tree, KnownMatch<T, kDims>& known, const T (&query)[kDims],
-                             T limit) {
+__device__ void search_point(const SmallTree<T, kDims>& tree, const KnownMatches<T, kDims>& known, std::uint32_t point,
+                             const T (&query)[kDims], T limit) {
   NearestAndNext<T> best{limit, limit, core::kNoPoint, core::kNoPoint};
-  if (known.nearest != core::kNoPoint) {
-    best.offer(reduced_to_point<T, kDims>(query, tree.leaves[known.nearest / kSmallLeaf], known.nearest % kSmallLeaf),
-               known.nearest, tree.numbers);
+  const std::uint32_t before = known.nearest[point];
+  if (before != core::kNoPoint) {
+    best.offer(reduced_to_point<T, kDims>(query, tree.leaves[before / kSmallLeaf], before % kSmallLeaf), before,
+               tree.numbers);
   }
   find_nearest_and_next<T, kDims>(tree, query, best);
-  const double others = core::square_root(static_cast<double>(best.next));
-  known.others = static_cast<T>(others < kMostDistance<T> ? others : kMostDistance<T>);
-  known.nearest = best.place;
+  known.others[point] = kept_distance(best.next);
+  known.nearest[point] = best.place;
 #pragma unroll
-  for (std::uint32_t d = 0; d < kDims; ++d) known.place[d] = query[d];
+  for (std::uint32_t d = 0; d < kDims; ++d) known.places[d][point] = query[d];
 }
 
-/// The matches at the pose of the state. Points are looked at along the source's curve, so that the searches of a warp
-/// lie together.
+/// The terms of 32 points, a lane each, by warp: adds them up if no match may have changed since the last search. Else
+/// returns the points to search for, a bit each. If `matches` is not null, it receives those of pairs.
 template <typename T, std::uint32_t kDims, int Unknowns>
-__device__ void find_matches(const PairTask<T>& task, const std::uint16_t* order, PairShared<Unknowns>& shared,
-                             std::uint16_t* open, const SmallTree<T, kDims>& tree) {
-  auto* const known = static_cast<KnownMatch<T, kDims>*>(task.known);
+__device__ std::uint32_t add_small_group(const PairTask<T>& task, const core::PairRule& rule, std::uint32_t group,
+                                         const PairShared<Unknowns>& shared, double* groups,
+                                         const SmallTree<T, kDims>& tree, bool is_searched, std::uint32_t* matches) {
+  constexpr int kTerms = PairShared<Unknowns>::kTerms;
+  const KnownMatches<T, kDims> known(task.known, task.points);
+  const std::uint32_t point = group * core::kSumGroup + lane_number();
+  const bool is_there = point < task.points;
   double moved[3];
-  T query[kDims];
-  if (thread_number() == 0) shared.open = 0;
-  sync_block();
+  T query[kDims], match[kDims] = {}, place[kDims];
+  const std::uint32_t row = is_there ? point : 0;
+  const std::uint32_t nearest = known.nearest[row];
+  const T others = known.others[row];
+#pragma unroll
+  for (std::uint32_t d = 0; d < kDims; ++d) place[d] = known.places[d][row];
+  const bool is_finite =
+      move_row<T, kDims>(task.source + row * task.row_stride, shared.frame, shared.state.motion, moved, query) &&
+      is_there;
+  const bool has_match = nearest != core::kNoPoint;
+  std::uint32_t number = core::kNoPoint;
+  if (has_match) {
+    tree.load(nearest, match);
+    number = tree.numbers[nearest];
+  }
+  const std::uint32_t open =
+      ballot(!is_searched && is_finite &&
+             may_have_changed<T, kDims>(query, place, has_match, match, others, shared.state.max_distance));
+  if (open != 0) return open;
+  core::Terms<kTerms> terms{};
+  const bool is_pair =
+      is_finite && has_match &&
+      terms_of_match<T, kDims, Unknowns>(rule, shared.frame, shared.state, moved, query, match,
+                                         row_at(task.source_normals, std::uint64_t{point} * kDims),
+                                         row_at(task.target_normals, std::uint64_t{number} * kDims), terms);
+  if (is_there && matches != nullptr) matches[point] = is_pair ? number : core::kNoPoint;
+  add_group<kTerms>(terms, groups + group * kTerms);
+  return 0;
+}
+
+/// Finds the matches of the points that `shared.open_bits` has, at the pose of the state. They are taken along the
+/// source's curve, so that the searches of a warp lie together.
+template <typename T, std::uint32_t kDims, int Unknowns>
+__device__ void search_open_points(const PairTask<T>& task, const std::uint16_t* order, PairShared<Unknowns>& shared,
+                                   std::uint16_t* open, const SmallTree<T, kDims>& tree) {
+  const KnownMatches<T, kDims> known(task.known, task.points);
   for (std::uint32_t first = 0; first < task.points; first += threads_per_block()) {
     const std::uint32_t i = first + thread_number();
     const std::uint32_t point = i < task.points ? order[i] : 0;
     const bool is_open =
-        i < task.points &&
-        move_row<T, kDims>(task.source + point * task.row_stride, shared.frame, shared.state.motion, moved, query) &&
-        needs_search<T, kDims>(tree, known[point], query, shared.state.max_distance);
+        i < task.points && (shared.open_bits[point / core::kSumGroup] >> point % core::kSumGroup & 1) != 0;
     const std::uint32_t all = ballot(is_open);
     std::uint32_t at = 0;
     if (lane_number() == 0 && all != 0) at = atomic_add(&shared.open, count_bits(all));
@@ -121,43 +125,40 @@ __device__ void find_matches(const PairTask<T>& task, const std::uint16_t* order
   const T limit = reach_of<T>(shared.state.max_distance * kFarther);
   for (std::uint32_t i = thread_number(); i < count; i += threads_per_block()) {
     const std::uint32_t point = open[i];
+    double moved[3];
+    T query[kDims];
     move_row<T, kDims>(task.source + point * task.row_stride, shared.frame, shared.state.motion, moved, query);
-    search_point<T, kDims>(tree, known[point], query, limit);
+    search_point<T, kDims>(tree, known, point, query, limit);
   }
   sync_block();
 }
 
-/// The sums over all pairs in the CPU's order, to shared.total. If `matches` is not null, it receives those of pairs.
+/// The sums over all pairs at the pose of the state, in the CPU's order, to shared.total. Once points have settled,
+/// this takes one pass over them. `is_searched`: the matches are those of this pose.
 template <typename T, std::uint32_t kDims, int Unknowns>
-__device__ void add_pairs(const PairTask<T>& task, const core::PairRule& rule, PairShared<Unknowns>& shared,
-                          double* groups, const SmallTree<T, kDims>& tree, std::uint32_t* matches) {
+__device__ void add_pairs(const PairTask<T>& task, const core::PairRule& rule, const std::uint16_t* order,
+                          PairShared<Unknowns>& shared, double* groups, std::uint16_t* open,
+                          const SmallTree<T, kDims>& tree, bool is_searched, std::uint32_t* matches) {
   using Shared = PairShared<Unknowns>;
   constexpr int kTerms = Shared::kTerms;
-  const auto* const known = static_cast<const KnownMatch<T, kDims>*>(task.known);
   const auto blocks = static_cast<std::uint32_t>(core::sum_blocks(task.points));
-  for (std::uint32_t b = 0; b < blocks; ++b) {
-    core::Terms<kTerms> terms{};
-    const std::uint32_t point = b * core::kSumBlock + thread_number();
-    if (point < task.points) {
-      double moved[3];
-      T query[kDims], match[kDims];
-      std::uint32_t number = core::kNoPoint;
-      const std::uint32_t place = known[point].nearest;
-      if (place != core::kNoPoint &&
-          move_row<T, kDims>(task.source + point * task.row_stride, shared.frame, shared.state.motion, moved, query)) {
-        tree.load(place, match);
-        const std::uint32_t its_number = tree.numbers[place];
-        if (terms_of_match<T, kDims, Unknowns>(rule, shared.frame, shared.state, moved, query, match,
-                                               row_at(task.source_normals, std::uint64_t{point} * kDims),
-                                               row_at(task.target_normals, std::uint64_t{its_number} * kDims), terms)) {
-          number = its_number;
-        }
-      }
-      if (matches != nullptr) matches[point] = number;
-    }
-    add_group<kTerms>(terms, groups + (b * Shared::kGroups + warp_number()) * kTerms);
+  const std::uint32_t warps = threads_per_block() / kWarp;
+  bool has_open = false;
+  for (std::uint32_t g = warp_number(); g < blocks * Shared::kGroups; g += warps) {
+    const std::uint32_t bits =
+        add_small_group<T, kDims, Unknowns>(task, rule, g, shared, groups, tree, is_searched, matches);
+    if (lane_number() == 0) shared.open_bits[g] = bits;
+    has_open = has_open || bits != 0;
   }
-  sync_block();
+  if (thread_number() == 0) shared.open = 0;
+  if (any_thread(has_open)) {
+    search_open_points<T, kDims, Unknowns>(task, order, shared, open, tree);
+    for (std::uint32_t g = warp_number(); g < blocks * Shared::kGroups; g += warps) {
+      if (shared.open_bits[g] == 0) continue;
+      add_small_group<T, kDims, Unknowns>(task, rule, g, shared, groups, tree, true, matches);
+    }
+    sync_block();
+  }
   for (std::uint32_t i = thread_number(); i < blocks * kTerms; i += threads_per_block()) {
     const std::uint32_t b = i / kTerms;
     const std::uint32_t j = i % kTerms;
@@ -189,10 +190,12 @@ __global__ void __launch_bounds__(core::kSumBlock, 2) refine_pairs(const PairTas
     reinterpret_cast<std::uint64_t*>(memory)[i] = reinterpret_cast<const std::uint64_t*>(task.target_tree)[i];
   }
   const std::uint16_t* const order = SmallTree<T, kDims>(const_cast<std::byte*>(task.source_tree), task.points).numbers;
-  auto* const known = static_cast<KnownMatch<T, kDims>*>(task.known);
+  const KnownMatches<T, kDims> known(task.known, task.points);
   for (std::uint32_t i = thread_number(); i < task.points; i += threads_per_block()) {
-    known[i].others = -1;
-    known[i].nearest = core::kNoPoint;
+#pragma unroll
+    for (std::uint32_t d = 0; d < kDims; ++d) known.places[d][i] = 0;
+    known.others[i] = -1;
+    known.nearest[i] = core::kNoPoint;
   }
   if (thread_number() == 0) {
     shared.frame = task.frame;
@@ -200,9 +203,11 @@ __global__ void __launch_bounds__(core::kSumBlock, 2) refine_pairs(const PairTas
     shared.state = task.start;
   }
   sync_block();
+  const auto add = [&](const core::PairRule& rule, bool is_searched, std::uint32_t* matches) {
+    add_pairs<T, kDims, Unknowns>(task, rule, order, shared, groups, open, tree, is_searched, matches);
+  };
   while (shared.state.end == core::StageEnd::none) {
-    find_matches<T, kDims, Unknowns>(task, order, shared, open, tree);
-    add_pairs<T, kDims, Unknowns>(task, shared.rule.pair, shared, groups, tree, nullptr);
+    add(shared.rule.pair, false, nullptr);
     if (thread_number() == 0) {
       core::StageState state = shared.state;
       core::advance<Unknowns>(shared.rule, shared.total, state, task.records[state.iteration]);
@@ -210,15 +215,14 @@ __global__ void __launch_bounds__(core::kSumBlock, 2) refine_pairs(const PairTas
     }
     sync_block();
   }
-  find_matches<T, kDims, Unknowns>(task, order, shared, open, tree);
   core::PairRule rule = shared.rule.pair;
-  add_pairs<T, kDims, Unknowns>(task, rule, shared, groups, tree, task.matches);
+  add(rule, false, task.matches);
   if (thread_number() < Shared::kTerms) task.result->total[thread_number()] = shared.total[thread_number()];
   if (thread_number() == 0) task.result->state = shared.state;
   if (rule.error != core::PairError::gicp) return;
   rule.error = core::PairError::plane;
   sync_block();
-  add_pairs<T, kDims, Unknowns>(task, rule, shared, groups, tree, nullptr);
+  add(rule, true, nullptr);
   if (thread_number() < Shared::kTerms) task.result->surfaces[thread_number()] = shared.total[thread_number()];
 }
 

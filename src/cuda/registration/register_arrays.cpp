@@ -1,5 +1,6 @@
-// See register_arrays.hpp. Boxes and sums, trees, lists and planes of the clouds, then a kernel per stage. The host
-// waits for what it must know of the clouds, and for the end of each stage.
+// See register_arrays.hpp. The target's tree, lists and planes, and beside them, in a second stream, what the host must
+// know of the clouds and all that belongs to the source; then a kernel per stage. The host waits for boxes and sums,
+// which are there long before the trees, and for the end of each stage.
 #include "cuda/registration/register_arrays.hpp"
 
 #include "core/cloud/registration_plan.hpp"
@@ -11,13 +12,18 @@
 #include "cuda/runtime/device_buffer.hpp"
 #include "cuda/runtime/device_points.hpp"
 #include "cuda/runtime/device_scope.hpp"
+#include "cuda/runtime/event.hpp"
 #include "cuda/runtime/rows_on_device.hpp"
+#include "cuda/runtime/stream_pool.hpp"
 #include "engine/kd_tree/kd_tree.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <vector>
 
 namespace kith::cuda {
@@ -27,6 +33,34 @@ template <typename V>
 void read(V* to, const V* from, std::uint64_t count, const Stream& stream) {
   check(cudaMemcpyAsync(to, from, count * sizeof(V), cudaMemcpyDeviceToHost, stream.get()), "copying to the host");
 }
+
+/// Lists of the target are kept for the iterations up to as many bytes, as on the CPU.
+constexpr std::uint64_t kMostListBytes = std::uint64_t{128} << 20;
+
+/// Streams for what runs beside the caller's. They live as long as the process.
+StreamPool& side_streams(int device) {
+  static std::mutex lock;
+  static auto& pools = *new std::map<int, StreamPool>;
+  const std::lock_guard guard(lock);
+  return pools[device];
+}
+
+/// What is put into `later` from here on begins after what is in `stream` now.
+void start_after(const Stream& stream, const Stream& later) {
+  const Event event;
+  event.record(stream.get());
+  check(cudaStreamWaitEvent(later.get(), event.get()), "registering clouds");
+}
+
+/// Waits at the end, also where an error cuts the work short: memory of one stream is in use by the other.
+struct Finished {
+  const Stream& one;
+  const Stream& other;
+  ~Finished() {
+    cudaStreamSynchronize(one.get());
+    cudaStreamSynchronize(other.get());
+  }
+};
 
 /// Rows of a cloud side by side in device memory: the caller's, or a copy.
 template <typename T>
@@ -90,45 +124,77 @@ class ArrayRegistrar {
       : options_(request.options),
         error_(core::error_of(request.options.method)),
         stream_(stream_of(request)),
+        lease_(side_streams(stream_.device())),
+        side_(*lease_),
         copying_{.threads = request.options.threads, .progress = &request.options.progress},
         source_(request.source, request.device, stream_, copying_),
         target_(request.target, request.device, stream_, copying_) {}
 
   std::optional<apps::Registration> run() {
-    try {
-      prepare();
-    } catch (const NonFinite&) {
-      return std::nullopt;
-    }
-    const std::optional<Known> known = look();
-    if (!known) return std::nullopt;
-    core::RegistrationPlan plan(options_, target_.dims(), known->source, known->target);
+    std::optional<Stage> first;
+    const Finished finished{stream_, side_};
+    start_after(stream_, side_);
+    tree_ = tree_of(target_, stream_);
+    const std::optional<Extents> extents = look();
+    if (!extents) return std::nullopt;
+    core::RegistrationPlan plan(options_, target_.dims(), extents->source, extents->target);
     const std::uint64_t step = core::first_step(source_.count(), options_);
-    if (step > 1) run_stage(plan, step, known->spacing, core::kFirstSlack);
-    run_stage(plan, 1, known->spacing, 1);
+    first.emplace(plan, source_.count(), step, step > 1 ? core::kFirstSlack : 1, side_);
+    if (error_ == core::PairError::gicp) {
+      DeviceTree<T> tree = tree_of(source_, side_);
+      source_normals_ = planes_of(source_, OwnLists<T>(tree, options_.neighbors, side_), side_);
+    }
+    describe_target();
+    start_after(side_, stream_);
+    run_stage(plan, *first);
+    if (step > 1) {
+      Stage all(plan, source_.count(), 1, 1, stream_);
+      run_stage(plan, all);
+    }
     apps::Registration result = std::move(plan).finish();
     result.pairs = std::move(pairs_);
     return result;
   }
 
  private:
-  /// What the host must know before the first stage.
-  struct Known {
+  struct Extents {
     core::CloudExtent source, target;
-    double spacing = 0;  ///< the mean distance between neighbours of the target
   };
   /// The same as the GPU leaves it.
   struct Facts {
     OrderedKey<T> source_box[6], target_box[6];
     double source_sums[4], target_sums[4];
-    double spacing;
   };
   /// What a stage leaves, records behind it.
   struct StageFacts {
     core::StageState state;
     double total[core::TermPlaces<7>::kCount];
     double surfaces[core::TermPlaces<7>::kCount];
-    std::uint32_t counters[2], surface_counters[2];
+    std::uint32_t counters[4];
+  };
+  /// A stage ready to run, its memory in the order of a stream.
+  struct Stage {
+    std::uint64_t step;
+    std::uint64_t points;
+    core::StepRule rule;
+    DeviceBuffer<std::byte> facts;
+    DeviceBuffer<std::uint32_t> matches;
+    DeviceBuffer<double> sums;
+
+    Stage(const core::RegistrationPlan& plan, std::uint64_t source_points, std::uint64_t every, double slack,
+          const Stream& stream)
+        : step(every), points((source_points + every - 1) / every), rule(plan.rule(points, 0, slack)) {
+      StageFacts start{};
+      start.state = plan.start(rule);
+      const std::uint64_t record_bytes = (std::uint64_t{rule.max_iterations} + 1) * sizeof(core::StepRecord);
+      facts = DeviceBuffer<std::byte>(sizeof start + record_bytes, stream);
+      matches = DeviceBuffer<std::uint32_t>(points, stream);
+      sums = DeviceBuffer<double>(refine_scratch(points, core::TermPlaces<7>::kCount), stream);
+      check(cudaMemcpyAsync(facts.data(), &start, sizeof start, cudaMemcpyHostToDevice, stream.get()),
+            "copying to the GPU");
+      check(cudaMemsetAsync(facts.data() + sizeof start, 0, record_bytes, stream.get()), "writing zeros");
+      check(cudaMemsetAsync(matches.data(), 0xff, matches.bytes(), stream.get()), "writing matches");
+    }
   };
 
   /// The caller's, or one of our own that begins after the work in the default stream.
@@ -141,56 +207,36 @@ class ArrayRegistrar {
     return own;
   }
 
-  DeviceTree<T> tree_of(const CloudRows<T>& rows) {
+  static DeviceTree<T> tree_of(const CloudRows<T>& rows, const Stream& stream) {
     const PointSource<T> source{.values = rows.data(), .row_stride = rows.dims(), .dim_stride = 1, .indices = nullptr};
-    return build_device_tree(source, rows.count(), rows.dims(), engine::leaf_size_of(0, rows.dims()), false, stream_);
+    return start_device_tree(source, rows.count(), rows.dims(), engine::leaf_size_of(0, rows.dims()), stream);
   }
 
-  /// Boxes and sums, trees, lists and planes.
-  void prepare() {
-    facts_ = DeviceBuffer<Facts>(1, stream_);
-    scratch_ = DeviceBuffer<double>(
-        total_scratch(std::max(source_.count(), target_.count()), core::TermPlaces<7>::kCount), stream_);
-    check(cudaMemsetAsync(facts_.data(), 0, facts_.bytes(), stream_.get()), "writing zeros");
-    Facts* const facts = facts_.data();
-    describe(source_, facts->source_box, facts->source_sums);
-    describe(target_, facts->target_box, facts->target_sums);
-    tree_ = tree_of(target_);
-    const OwnLists<T> lists(tree_, error_ == core::PairError::point ? 2 : options_.neighbors, stream_);
-    if (error_ != core::PairError::point) target_normals_ = planes_of(target_, lists);
-    if (target_.count() > 1) {
-      const core::SpacingSample sample = core::spacing_sample(target_.count());
-      sum_values_on_device(lists.distances.data() + 1, sample.step * lists.k, sample.count, scratch_.data(),
-                           &facts->spacing, stream_);
-    }
-    if (error_ == core::PairError::gicp) {
-      DeviceTree<T> tree = tree_of(source_);
-      source_normals_ = planes_of(source_, OwnLists<T>(tree, options_.neighbors, stream_));
-    }
-  }
-
-  void describe(const CloudRows<T>& rows, OrderedKey<T>* box, double* sums) {
-    find_box_on_device(rows.data(), rows.count(), rows.dims(), box, stream_);
-    sum_places_on_device(rows.data(), rows.count(), rows.dims(), box, scratch_.data(), sums, stream_);
-  }
-
-  DeviceBuffer<T> planes_of(const CloudRows<T>& rows, const OwnLists<T>& lists) {
-    DeviceBuffer<T> normals(rows.count() * rows.dims(), stream_);
+  static DeviceBuffer<T> planes_of(const CloudRows<T>& rows, const OwnLists<T>& lists, const Stream& stream) {
+    DeviceBuffer<T> normals(rows.count() * rows.dims(), stream);
     fit_planes_on_device<T>(rows.data(), rows.count(), rows.dims(), lists.indices.data(), lists.k, normals.data(),
-                            nullptr, stream_);
+                            nullptr, stream);
     return normals;
   }
 
-  /// Waits. Nothing if a coordinate is not finite.
-  std::optional<Known> look() {
+  /// Boxes and sums of both clouds. Waits. Nothing if a coordinate is not finite.
+  std::optional<Extents> look() {
+    DeviceBuffer<Facts> there(1, side_);
+    DeviceBuffer<double> scratch(total_scratch(std::max(source_.count(), target_.count()), 4), side_);
+    check(cudaMemsetAsync(there.data(), 0, there.bytes(), side_.get()), "writing zeros");
+    describe(source_, there.data()->source_box, there.data()->source_sums, scratch);
+    describe(target_, there.data()->target_box, there.data()->target_sums, scratch);
     Facts facts;
-    read(&facts, facts_.data(), 1, stream_);
-    stream_.synchronize();
-    Known known;
-    if (!extent_of(facts.source_box, facts.source_sums, source_, known.source)) return std::nullopt;
-    if (!extent_of(facts.target_box, facts.target_sums, target_, known.target)) return std::nullopt;
-    known.spacing = facts.spacing / static_cast<double>(core::spacing_sample(target_.count()).count);
-    return known;
+    read(&facts, there.data(), 1, side_);
+    side_.synchronize();
+    Extents extents;
+    if (!extent_of(facts.source_box, facts.source_sums, source_, extents.source)) return std::nullopt;
+    if (!extent_of(facts.target_box, facts.target_sums, target_, extents.target)) return std::nullopt;
+    return extents;
+  }
+  void describe(const CloudRows<T>& rows, OrderedKey<T>* box, double* sums, DeviceBuffer<double>& scratch) {
+    find_box_on_device(rows.data(), rows.count(), rows.dims(), box, side_);
+    sum_places_on_device(rows.data(), rows.count(), rows.dims(), box, scratch.data(), sums, side_);
   }
   static bool extent_of(const OrderedKey<T>* box, const double* sums, const CloudRows<T>& rows,
                         core::CloudExtent& extent) {
@@ -205,50 +251,52 @@ class ArrayRegistrar {
     return true;
   }
 
-  void run_stage(core::RegistrationPlan& plan, std::uint64_t step, double spacing, double slack) {
-    const std::uint64_t points = (source_.count() + step - 1) / step;
-    const core::StepRule rule = plan.rule(points, spacing, slack);
-    StageFacts facts{};
-    facts.state = plan.start(rule);
-    const std::uint64_t record_bytes = (std::uint64_t{rule.max_iterations} + 1) * sizeof(core::StepRecord);
-    DeviceBuffer<std::byte> there(sizeof facts + record_bytes, stream_);
-    DeviceBuffer<std::uint32_t> matches(points, stream_);
-    check(cudaMemcpyAsync(there.data(), &facts, sizeof facts, cudaMemcpyHostToDevice, stream_.get()),
-          "copying to the GPU");
-    check(cudaMemsetAsync(there.data() + sizeof facts, 0, record_bytes, stream_.get()), "writing zeros");
-    check(cudaMemsetAsync(matches.data(), 0xff, matches.bytes(), stream_.get()), "writing matches");
-    auto* const facts_there = reinterpret_cast<StageFacts*>(there.data());
+  /// Lists, planes and the spacing of its points.
+  void describe_target() {
+    const bool has_planes = error_ != core::PairError::point;
+    lists_.emplace(tree_, has_planes ? options_.neighbors : 2, stream_);
+    if (has_planes) target_normals_ = planes_of(target_, *lists_, stream_);
+    spacing_ = DeviceBuffer<double>(1, stream_);
+    check(cudaMemsetAsync(spacing_.data(), 0, spacing_.bytes(), stream_.get()), "writing zeros");
+    if (target_.count() > 1) {
+      const core::SpacingSample sample = core::spacing_sample(target_.count());
+      DeviceBuffer<double> scratch(total_scratch(sample.count, 1), stream_);
+      sum_values_on_device(lists_->distances.data() + 1, sample.step * lists_->k, sample.count, scratch.data(),
+                           spacing_.data(), stream_);
+    }
+    if (!has_planes || lists_->indices.bytes() + lists_->distances.bytes() > kMostListBytes) lists_.reset();
+  }
+
+  void run_stage(core::RegistrationPlan& plan, Stage& stage) {
+    auto* const there = reinterpret_cast<StageFacts*>(stage.facts.data());
+    const bool is_last = stage.step == 1;
     RefineTask<T> task;
     task.tree = SearchTree<T>(tree_.arrays(), tree_.shape);
     task.target = target_.data();
     task.target_normals = target_normals_.data();
     task.source = source_.data();
     task.source_normals = source_normals_.data();
-    task.step = step;
-    task.points = points;
+    task.step = stage.step;
+    task.points = stage.points;
     task.frame = plan.frame();
-    task.rule = rule;
-    task.state = &facts_there->state;
-    task.records = reinterpret_cast<core::StepRecord*>(there.data() + sizeof facts);
-    task.matches = matches.data();
-    task.sums = scratch_.data();
-    task.total = facts_there->total;
-    task.counters = facts_there->counters;
+    task.rule = stage.rule;
+    task.spacing = {spacing_.data(), static_cast<double>(core::spacing_sample(target_.count()).count)};
+    if (lists_) task.near = {lists_->indices.data(), lists_->distances.data(), lists_->k};
+    task.state = &there->state;
+    task.records = reinterpret_cast<core::StepRecord*>(stage.facts.data() + sizeof(StageFacts));
+    task.matches = stage.matches.data();
+    task.sums = stage.sums.data();
+    task.total = there->total;
+    task.surfaces = is_last && error_ == core::PairError::gicp ? there->surfaces : nullptr;
+    task.counters = there->counters;
     refine_on_device(task, plan.unknowns(), stream_);
-    const bool wants_surfaces = error_ == core::PairError::gicp && step == 1;
-    if (wants_surfaces) {  // the state has ended: only the sums are made anew
-      RefineTask<T> surfaces = task;
-      surfaces.rule.pair.error = core::PairError::plane;
-      surfaces.total = facts_there->surfaces;
-      surfaces.counters = facts_there->surface_counters;
-      refine_on_device(surfaces, plan.unknowns(), stream_);
-    }
 
-    std::vector<std::byte> left(there.size());
-    std::vector<std::uint32_t> found(step == 1 && options_.want_pairs ? points : 0);
-    read(left.data(), there.data(), left.size(), stream_);
-    if (!found.empty()) read(found.data(), matches.data(), found.size(), stream_);
+    std::vector<std::byte> left(stage.facts.size());
+    std::vector<std::uint32_t> found(is_last && options_.want_pairs ? stage.points : 0);
+    read(left.data(), stage.facts.data(), left.size(), stream_);
+    if (!found.empty()) read(found.data(), stage.matches.data(), found.size(), stream_);
     stream_.synchronize();
+    StageFacts facts;
     std::memcpy(&facts, left.data(), sizeof facts);
     const bool has_moved =
         facts.state.end == core::StageEnd::converged || facts.state.end == core::StageEnd::iterations;
@@ -257,7 +305,8 @@ class ArrayRegistrar {
       std::memcpy(records.data(), left.data() + sizeof facts, records.size() * sizeof(core::StepRecord));
     }
     plan.take(facts.state, records, facts.total,
-              wants_surfaces ? std::span<const double>(facts.surfaces) : std::span<const double>(), points);
+              task.surfaces != nullptr ? std::span<const double>(facts.surfaces) : std::span<const double>(),
+              stage.points);
     for (std::uint32_t i = 0; i < found.size(); ++i) {
       if (found[i] != kNoPoint) pairs_.push_back({i, found[i]});
     }
@@ -266,13 +315,15 @@ class ArrayRegistrar {
   apps::RegistrationOptions options_;
   core::PairError error_;
   Stream stream_;
+  StreamPool::Lease lease_;
+  const Stream& side_;  ///< for all that the target's tree does not wait for
   CopyOptions copying_;
   CloudRows<T> source_;
   CloudRows<T> target_;
   DeviceTree<T> tree_;  ///< of the target
+  std::optional<OwnLists<T>> lists_;
   DeviceBuffer<T> target_normals_, source_normals_;
-  DeviceBuffer<Facts> facts_;
-  DeviceBuffer<double> scratch_;
+  DeviceBuffer<double> spacing_;  ///< the sum over a sample
   std::vector<apps::RegisteredPair> pairs_;
 };
 

@@ -61,6 +61,7 @@ class BatchRegistrar {
     std::uint64_t normals_at = 0;  ///< values
     std::uint64_t rows_at = 0;     ///< values, of clouds of the host
     bool has_normals = false;
+    bool has_spacing = false;
   };
   /// Two clouds by their numbers.
   struct Pair {
@@ -81,25 +82,43 @@ class BatchRegistrar {
     clouds_.clear();
     pairs_.clear();
     std::map<std::tuple<const void*, std::uint64_t, std::int64_t>, std::size_t> known;
-    const auto number_of = [&](PointView points, bool wants_normals) {
+    const auto number_of = [&](PointView points) {
       const auto [at, is_new] = known.try_emplace({points.data(), points.rows(), points.row_stride()}, clouds_.size());
-      if (is_new) {
-        if (points.device().kind() == Device::Kind::cuda) require_on_device(points.data(), request_.device);
-        clouds_.push_back({points});
-      }
-      Cloud& cloud = clouds_[at->second];
-      cloud.has_normals = cloud.has_normals || wants_normals;
+      if (is_new) clouds_.push_back({points});
       return at->second;
     };
+    const bool wants_spacing = options_.max_distance == 0;
+    std::vector<std::size_t> targets;
     for (std::size_t i = first; i < last; ++i) {
-      const apps::CloudPair& pair = request_.pairs[i];
-      pairs_.push_back({number_of(pair.source, error_ == core::PairError::gicp),
-                        number_of(pair.target, error_ != core::PairError::point)});
+      const std::size_t target = number_of(request_.pairs[i].target);
+      clouds_[target].has_normals = error_ != core::PairError::point;
+      clouds_[target].has_spacing = wants_spacing;
+      targets.push_back(target);
     }
+    for (std::size_t i = first; i < last; ++i) {
+      const std::size_t source = number_of(request_.pairs[i].source);
+      if (error_ == core::PairError::gicp) clouds_[source].has_normals = true;
+      pairs_.push_back({source, targets[i - first]});
+    }
+    require_clouds_on_device();
     most_points_ = most_targets_ = 0;
     for (const Pair& pair : pairs_) {
       most_points_ = std::max(most_points_, count_of(clouds_[pair.source]));
       most_targets_ = std::max(most_targets_, count_of(clouds_[pair.target]));
+    }
+  }
+
+  /// Of clouds that lie one after the other in one array, the first and the last: CUDA takes its time for each address.
+  void require_clouds_on_device() const {
+    const std::byte* end = nullptr;  // of the cloud before
+    for (std::size_t i = 0; i < clouds_.size(); ++i) {
+      const PointView points = clouds_[i].points;
+      if (points.device().kind() != Device::Kind::cuda) continue;
+      const auto* const begin = static_cast<const std::byte*>(points.data());
+      const bool goes_on = begin == end;
+      end = begin + static_cast<std::int64_t>(points.rows()) * points.row_stride() * std::int64_t{sizeof(T)};
+      const bool is_last = i + 1 == clouds_.size() || clouds_[i + 1].points.data() != end;
+      if (!goes_on || is_last) require_on_device(begin, request_.device);
     }
   }
 
@@ -153,6 +172,7 @@ class BatchRegistrar {
                   .row_stride = stride_of(cloud),
                   .points = count_of(cloud),
                   .neighbors = options_.neighbors,
+                  .wants_spacing = cloud.has_spacing,
                   .tree = trees_.data() + cloud.tree_at,
                   .normals = cloud.has_normals ? normals_.data() + cloud.normals_at : nullptr};
     }
@@ -212,16 +232,19 @@ class BatchRegistrar {
   }
 
   void refine() {
-    const std::uint64_t known_bytes = known_match_bytes<T>(dims_);
-    std::uint64_t points = 0;
-    for (const Plan& plan : plans_) points += clouds_[plan.clouds.source].points.rows();
-    DeviceBuffer<std::byte> known(points * known_bytes, stream_);
+    std::uint64_t points = 0, known_bytes = 0;
+    for (const Plan& plan : plans_) {
+      const std::uint32_t count = count_of(clouds_[plan.clouds.source]);
+      points += count;
+      known_bytes += known_match_bytes<T>(count, dims_);
+    }
+    DeviceBuffer<std::byte> known(known_bytes, stream_);
     DeviceBuffer<std::uint32_t> matches(options_.want_pairs ? points : 0, stream_);
     DeviceBuffer<PairResult> results = zeros<PairResult>(plans_.size());
     const std::uint64_t records_each = std::uint64_t{options_.max_iterations} + 1;
     DeviceBuffer<core::StepRecord> records = zeros<core::StepRecord>(plans_.size() * records_each);
     std::vector<PairTask<T>> tasks(plans_.size());
-    std::uint64_t at = 0;
+    std::uint64_t at = 0, known_at = 0;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const Plan& plan = plans_[i];
       const Cloud& source = clouds_[plan.clouds.source];
@@ -237,11 +260,12 @@ class BatchRegistrar {
                   .frame = plan.plan.frame(),
                   .rule = plan.rule,
                   .start = plan.plan.start(plan.rule),
-                  .known = known.data() + at * known_bytes,
+                  .known = known.data() + known_at,
                   .records = records.data() + i * records_each,
                   .matches = options_.want_pairs ? matches.data() + at : nullptr,
                   .result = results.data() + i};
       at += source.points.rows();
+      known_at += known_match_bytes<T>(count_of(source), dims_);
     }
     const DeviceBuffer<PairTask<T>> tasks_there = sent(tasks);
     refine_pairs_on_device(tasks_there.data(), static_cast<std::uint32_t>(tasks.size()), dims_,

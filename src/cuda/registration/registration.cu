@@ -2,6 +2,7 @@
 #include "cuda/registration/registration.hpp"
 
 #include "cuda/registration/cloud_kernels.cuh"
+#include "cuda/registration/refine_few_kernel.cuh"
 #include "cuda/registration/refine_kernel.cuh"
 #include "cuda/runtime/check.hpp"
 #include "cuda/runtime/device_buffer.hpp"
@@ -36,18 +37,49 @@ void launch(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t t
   check(cudaLaunchKernelEx(&config, kernel, arguments...), "registering clouds");
 }
 
+std::uint32_t resident_blocks(const void* kernel, std::size_t shared_bytes, int device) {
+  int per_processor = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, core::kSumBlock, shared_bytes),
+        "registering clouds");
+  return processors_of(device) * static_cast<std::uint32_t>(per_processor);
+}
+
+/// The fewest points of a block such that hardly any multiprocessor has two; 0: there are too many points.
+std::uint32_t few_per_block(std::uint64_t points, std::uint32_t resident, int device) {
+  const std::uint32_t processors = processors_of(device), most = std::min(resident, processors + processors / 4);
+  if (core::sum_blocks(points) > kMostFewBlocks) return 0;
+  for (std::uint32_t each = core::kSumGroup; each <= core::kSumBlock; each *= 2) {
+    if ((points + each - 1) / each <= most) return each;
+  }
+  return 0;
+}
+
 template <typename T, std::uint32_t kDims, int Unknowns>
-void refine(const RefineTask<T>& task, const Stream& stream) {
+void refine_many(const RefineTask<T>& task, const Stream& stream) {
   constexpr std::size_t kShared = sizeof(RefineShared<Unknowns>);
   const auto kernel = refine_stage<T, kDims, Unknowns>;
-  int per_processor = 0;
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, core::kSumBlock, kShared),
-        "registering clouds");
-  const std::uint64_t resident =
-      std::uint64_t{processors_of(stream.device())} * static_cast<std::uint32_t>(per_processor);
+  const std::uint64_t resident = resident_blocks(reinterpret_cast<const void*>(kernel), kShared, stream.device());
   const auto blocks = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(core::sum_blocks(task.points), 1, std::max<std::uint64_t>(resident, 1)));
   launch(kernel, blocks, core::kSumBlock, kShared, true, stream, task);
+  if (task.surfaces == nullptr) return;
+  RefineTask<T> along_normals = task;  // the state has ended: only the sums are made anew
+  along_normals.rule.pair.error = core::PairError::plane;
+  along_normals.total = task.surfaces;
+  along_normals.counters = task.counters + 2;
+  launch(kernel, blocks, core::kSumBlock, kShared, true, stream, along_normals);
+}
+
+template <typename T, std::uint32_t kDims, int Unknowns>
+void refine(const RefineTask<T>& task, const Stream& stream) {
+  constexpr std::size_t kShared = sizeof(FewShared<T, kDims, Unknowns>);
+  const auto kernel = refine_few<T, kDims, Unknowns>;
+  const auto* const address = reinterpret_cast<const void*>(kernel);
+  const std::uint32_t each =
+      few_per_block(task.points, resident_blocks(address, kShared, stream.device()), stream.device());
+  if (each == 0) return refine_many<T, kDims, Unknowns>(task, stream);
+  const auto blocks = static_cast<std::uint32_t>((task.points + each - 1) / each);
+  launch(kernel, blocks, core::kSumBlock, kShared, true, stream, task, each);
 }
 
 template <int N, typename Item>

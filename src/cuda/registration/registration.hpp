@@ -9,7 +9,8 @@
 
 namespace kith::cuda {
 
-/// All iterations of a stage and the sums at its last pose. `unknowns` is 6 or 7.
+/// All iterations of a stage and the sums at its last pose. `unknowns` is 6 or 7. Of few points, matches are looked for
+/// in the lists of `task.near`, too.
 template <typename T>
 void refine_on_device(const RefineTask<T>& task, int unknowns, const Stream& stream);
 

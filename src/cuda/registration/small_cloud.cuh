@@ -2,11 +2,9 @@
 #pragma once
 
 #include "core/arithmetic.hpp"
-#include "core/order/candidate.hpp"
 #include "cuda/primitives/intrinsics.cuh"
 #include "cuda/registration/small_cloud.hpp"
 
-#include <bit>
 #include <cstdint>
 #include <limits>
 
@@ -180,101 +178,6 @@ __device__ void find_nearest_and_next(const SmallTree<T, kDims>& tree, const T (
       node = (node >> levels) ^ 1;
       trail = (trail >> levels) ^ 1;
     } while (!(reduced_to_side<T, kDims>(query, tree.boxes[node / 2], node % 2) <= best.next));
-  }
-}
-
-/// A point in a list: ordered by distance, then by number. `at` is its number, then its place, 16 bits each.
-template <typename T>
-struct ListEntry {
-  T reduced;
-  std::uint32_t at;
-  __device__ static ListEntry of(T reduced, std::uint32_t at) { return {reduced, at}; }
-  __device__ bool operator<(const ListEntry& other) const {
-    return reduced < other.reduced || (reduced == other.reduced && at < other.at);
-  }
-  __device__ T distance() const { return core::square_root(reduced); }
-  __device__ std::uint32_t place() const { return at & 0xffff; }
-};
-/// Of f32 as one number.
-template <>
-struct ListEntry<float> {
-  std::uint64_t key;
-  __device__ static ListEntry of(float reduced, std::uint32_t at) {
-    return {core::packed_pair(std::bit_cast<std::uint32_t>(reduced), at)};
-  }
-  __device__ bool operator<(const ListEntry& other) const { return key < other.key; }
-  __device__ float reduced_distance() const { return std::bit_cast<float>(core::distance_bits_of(key)); }
-  __device__ float distance() const { return core::square_root(reduced_distance()); }
-  __device__ std::uint32_t place() const { return core::index_of(key) & 0xffff; }
-};
-
-/// The kList nearest points in their order, in registers.
-template <typename T, std::uint32_t kList>
-struct NearestList {
-  ListEntry<T> entries[kList];
-  T limit;  ///< the reduced distance of the last
-
-  __device__ NearestList() : limit(std::numeric_limits<T>::infinity()) {
-#pragma unroll
-    for (std::uint32_t i = 0; i < kList; ++i) entries[i] = ListEntry<T>::of(limit, 0xffffffff);
-  }
-  __device__ void insert(T reduced, std::uint32_t at) {
-    const ListEntry<T> entry = ListEntry<T>::of(reduced, at);
-#pragma unroll
-    for (std::uint32_t i = kList - 1; i > 0; --i) {
-      const bool moves_up = entry < entries[i - 1];
-      if (moves_up) {
-        entries[i] = entries[i - 1];
-      } else if (entry < entries[i]) {
-        entries[i] = entry;
-      }
-    }
-    if (entry < entries[0]) entries[0] = entry;
-    if constexpr (sizeof(T) == 4) {
-      limit = entries[kList - 1].reduced_distance();
-    } else {
-      limit = entries[kList - 1].reduced;
-    }
-  }
-};
-
-/// The lists of 32 points that lie together: the lanes of a warp visit the same nodes. A lane whose limit is below 0
-/// is idle.
-template <typename T, std::uint32_t kDims, std::uint32_t kList>
-__device__ void find_lists(const SmallTree<T, kDims>& tree, const T (&query)[kDims], NearestList<T, kList>& list) {
-  const std::uint32_t slots = tree.shape.slots;
-  std::uint32_t node = 1, trail = 0;
-  while (true) {
-    bool goes_on = true;
-    while (node < slots) {
-      const SmallBoxes<T, kDims> boxes = tree.boxes[node];
-      const T to_left = reduced_to_side<T, kDims>(query, boxes, 0);
-      const T to_right = reduced_to_side<T, kDims>(query, boxes, 1);
-      const std::uint32_t left = ballot(to_left <= list.limit);
-      const std::uint32_t right = ballot(to_right <= list.limit);
-      goes_on = (left | right) != 0;
-      if (!goes_on) break;
-      const std::uint32_t prefer_left = count_bits(ballot(to_left < to_right));
-      const std::uint32_t prefer_right = count_bits(ballot(to_right < to_left));
-      const bool goes_left = right == 0 || (left != 0 && prefer_left >= prefer_right);
-      node = 2 * node + (goes_left ? 0 : 1);
-      trail = 2 * trail + ((goes_left ? right : left) != 0 ? 1 : 0);
-    }
-    const std::uint32_t leaf = node - slots;
-    if (goes_on && leaf < tree.shape.leaves) {  // slots behind the last leaf are as far as the limit of an open list
-#pragma unroll 2
-      for (std::uint32_t i = 0; i < kSmallLeaf; ++i) {
-        const T reduced = reduced_to_point<T, kDims>(query, tree.leaves[leaf], i);
-        const std::uint32_t place = leaf * kSmallLeaf + i;
-        if (reduced <= list.limit) list.insert(reduced, std::uint32_t{tree.numbers[place]} << 16 | place);
-      }
-    }
-    do {
-      if (trail == 0) return;
-      const std::uint32_t levels = lowest_bit(trail);
-      node = (node >> levels) ^ 1;
-      trail = (trail >> levels) ^ 1;
-    } while (!any_lane(reduced_to_side<T, kDims>(query, tree.boxes[node / 2], node % 2) <= list.limit));
   }
 }
 

@@ -46,8 +46,14 @@ struct PreparedCloud {
   cuda::CloudFacts<T> facts = {};
 };
 
+/// What is made of a cloud besides its tree.
+struct Wanted {
+  bool spacing = true;
+  bool normals = true;
+};
+
 template <typename T, std::uint32_t kDims, std::uint32_t kList>
-PreparedCloud<T, kDims> prepared(const PointSet& points, std::uint32_t neighbors) {
+PreparedCloud<T, kDims> prepared(const PointSet& points, std::uint32_t neighbors, Wanted wanted = {}) {
   PreparedCloud<T, kDims> cloud;
   const auto count = static_cast<std::uint32_t>(points.rows());
   cloud.tree.resize(cuda::SmallTree<T, kDims>::bytes(count) / sizeof(std::uint64_t));
@@ -56,8 +62,9 @@ PreparedCloud<T, kDims> prepared(const PointSet& points, std::uint32_t neighbors
                                 .row_stride = kDims,
                                 .points = count,
                                 .neighbors = neighbors,
+                                .wants_spacing = wanted.spacing,
                                 .tree = reinterpret_cast<std::byte*>(cloud.tree.data()),
-                                .normals = cloud.normals.data()};
+                                .normals = wanted.normals ? cloud.normals.data() : nullptr};
   cuda::emulation::run_grid(1, core::kSumBlock, cuda::PrepareShared<T, kDims>::bytes(count), Residence::one_by_one,
                             [&] { cuda::prepare_clouds<T, kDims, kList>(&task, &cloud.facts); });
   return cloud;
@@ -140,6 +147,30 @@ TEST(EmulatedPairs, CloudsThatAreNotFiniteAreFound) {
   }
 }
 
+TEST(EmulatedPairs, WhatIsNotWantedOfACloudIsLeftOut) {
+  for (const std::uint64_t rows : {1u, 2u, 40u, 700u}) {
+    for (const int shape : {0, 1}) {
+      SCOPED_TRACE(testing::Message() << rows << " points, shape " << shape);
+      const PointSet points = small_cloud<float>(rows, 3, rows, shape);
+      const PreparedCloud<float, 3> all = prepared<float, 3, 16>(points, 8);
+      const PreparedCloud<float, 3> with_spacing = prepared<float, 3, 16>(points, 8, {.normals = false});
+      const PreparedCloud<float, 3> of_short_lists = prepared<float, 3, 2>(points, 2, {.normals = false});
+      const PreparedCloud<float, 3> with_normals = prepared<float, 3, 16>(points, 8, {.spacing = false});
+      const PreparedCloud<float, 3> with_neither =
+          prepared<float, 3, 16>(points, 8, {.spacing = false, .normals = false});
+      EXPECT_EQ(with_spacing.facts.spacing, all.facts.spacing);
+      EXPECT_EQ(of_short_lists.facts.spacing, all.facts.spacing);
+      EXPECT_EQ(with_normals.normals, all.normals);
+      for (const auto* cloud : {&with_spacing, &of_short_lists, &with_normals, &with_neither}) {
+        EXPECT_EQ(cloud->tree, all.tree);
+        EXPECT_EQ(std::memcmp(&cloud->facts.sums, &all.facts.sums, sizeof all.facts.sums), 0);
+        EXPECT_TRUE(cloud == &with_normals || cloud->normals == std::vector<float>(rows * 3, -7));
+      }
+      EXPECT_EQ(with_neither.facts.spacing, 0);
+    }
+  }
+}
+
 template <typename T, std::uint32_t kDims, int Unknowns>
 void expect_pair_like_cpu(std::uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -176,7 +207,8 @@ void expect_pair_like_cpu(std::uint64_t seed) {
   const apps::Refined expected =
       apps::refine<T>(stage, task.frame, rule, {.want_pairs = true}, Unknowns, task.start, {}, 1, ProgressCallback{});
 
-  std::vector<cuda::KnownMatch<T, kDims>> known(sources);
+  std::vector<std::uint64_t> known(cuda::KnownMatches<T, kDims>::bytes(static_cast<std::uint32_t>(sources)) /
+                                   sizeof(std::uint64_t));
   std::vector<core::StepRecord> records(rule.max_iterations + 1);
   std::vector<std::uint32_t> matches(sources, 12345);
   cuda::PairResult result = {};
@@ -189,7 +221,7 @@ void expect_pair_like_cpu(std::uint64_t seed) {
   task.target_tree = reinterpret_cast<const std::byte*>(target.tree.data());
   task.target_normals = target.normals.data();
   task.rule = rule;
-  task.known = known.data();
+  task.known = reinterpret_cast<std::byte*>(known.data());
   task.records = records.data();
   task.matches = matches.data();
   task.result = &result;

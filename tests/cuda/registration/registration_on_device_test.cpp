@@ -1,5 +1,6 @@
 // Registration on a GPU, of arrays there and of clouds of the host: the bytes of the CPU's result.
 #include "cuda/on_device.hpp"
+#include "support/thrown_message.hpp"
 
 #include <kith/apps/generate.hpp>
 #include <kith/apps/registration.hpp>
@@ -226,6 +227,62 @@ TYPED_TEST(SmallRegistrationOnDevice, FewTinyPairsRunEveryKernel) {
       }
     }
   }
+}
+
+/// A grid with two points in each place, `cells` off.
+template <typename T>
+PointSet grid_of_twins(std::uint32_t dims, double cells) {
+  const std::uint64_t side = dims == 2 ? 8 : 4;
+  PointSet points(dtype_of<T>, 2 * side * side * (dims == 3 ? side : 1), dims);
+  for (std::uint64_t i = 0; i < points.rows(); ++i) {
+    std::uint64_t place = i / 2;
+    for (std::uint32_t d = 0; d < dims; ++d, place /= side) {
+      points.values<T>()[i * dims + d] = static_cast<T>((static_cast<double>(place % side) + cells) / 4);
+    }
+  }
+  return points;
+}
+
+/// Half a cell off, each point of a grid has several nearest ones: neither bounds nor lists can tell the least number,
+/// and short keys cannot tell neighbours apart.
+TYPED_TEST(SmallRegistrationOnDevice, TiesOfFewPointsHaveTheBytesOfTheCpu) {
+  for (const std::uint32_t dims : {2u, 3u}) {
+    std::vector<PointSet> sources, targets;
+    targets.push_back(grid_of_twins<TypeParam>(dims, 0));
+    for (int i = 0; i < 2; ++i) sources.push_back(grid_of_twins<TypeParam>(dims, 0.5));
+    for (const auto method :
+         {apps::RegistrationMethod::point, apps::RegistrationMethod::plane, apps::RegistrationMethod::gicp}) {
+      SCOPED_TRACE(testing::Message() << dims << " dims, " << apps::name_of(method));
+      apps::RegistrationOptions options;
+      options.method = method;
+      options.neighbors = 12;
+      options.max_iterations = 3;
+      options.initial = apps::InitialPose::identity;
+      options.max_distance = 0.5;
+      expect_like_cpu<TypeParam>(sources[0], targets[0], options);
+      expect_pairs_like_cpu<TypeParam>(sources, targets, {options});
+      if (this->HasFailure()) return;
+    }
+  }
+}
+
+/// Clouds said to be on the GPU, one alone or among others that lie one after the other.
+TYPED_TEST(SmallRegistrationOnDevice, CloudsThatAreNotThereAreNamed) {
+  const PointSet host = made_up_cloud<TypeParam>(120, 3, 2);
+  const RowsOnDevice<TypeParam> rows(host.view(), 3);
+  const PointView wrong(host.values<TypeParam>().data(), 120, 3, Device::cuda());
+  const auto message = [](PointView source, PointView target) {
+    return thrown_message<UsageError>([&] {
+      apps::register_pairs(std::vector<apps::CloudPair>{{source.slice(0, 40), target.slice(0, 40), {}},
+                                                        {source.slice(40, 40), target.slice(40, 40), {}},
+                                                        {source.slice(80, 40), target.slice(80, 40), {}}},
+                           {{.device = Device::cuda()}});
+    });
+  };
+  const std::string expected = "the array is said to be on cuda:0, but its memory is not there";
+  EXPECT_EQ(message(wrong, rows.view()), expected);
+  EXPECT_EQ(message(rows.view(), wrong), expected);
+  EXPECT_EQ(message(wrong, wrong), expected);
 }
 
 /// A point alone in the last leaf, whose list of neighbours stays open while slots behind that leaf are looked at.

@@ -25,7 +25,13 @@ DeviceTree<T> build_device_tree(const PointSource<T>& points, std::uint64_t coun
                                 std::uint32_t leaf_size, bool cycles, Stream& stream, BuildPhases* phases = nullptr,
                                 Builder builder = Builder::automatic);
 
-/// The same for rows in host memory, count x dims, side by side.
+/// The same without waiting: work that is put into the stream later finds the tree. The points stay until then. If a
+/// coordinate is not finite, which is for the caller to find out, the tree must not be read.
+template <typename T>
+DeviceTree<T> start_device_tree(const PointSource<T>& points, std::uint64_t count, std::uint32_t dims,
+                                std::uint32_t leaf_size, const Stream& stream);
+
+/// As build_device_tree, for rows in host memory, count x dims, side by side.
 template <typename T>
 DeviceTree<T> build_device_tree_from_host(const T* rows, std::uint64_t count, std::uint32_t dims,
                                           std::uint32_t leaf_size, bool cycles, Stream& stream,

@@ -139,6 +139,11 @@ DeviceTree<T> TreeBuild<T>::take() {
         "building a k-d tree");
   check(cudaStreamSynchronize(stream_.get()), "building a k-d tree");
   if (refused != 0) throw NonFinite();
+  return take_at_once();
+}
+
+template <typename T>
+DeviceTree<T> TreeBuild<T>::take_at_once() {
   tree_.blocks = std::move(copies_[blocks_in_]);
   tree_.blocks.truncate(tree_.shape.geometry.points * tree_.shape.point_bytes);
   tree_.boxes.truncate(tree_.shape.geometry.nodes() * 2 * tree_.shape.dims);
@@ -152,6 +157,14 @@ DeviceTree<T> build_device_tree(const PointSource<T>& points, std::uint64_t coun
   TreeBuild<T> build(tree_shape<T>(count, dims, leaf_size, cycles), leaf_size, stream, builder);
   build.launch(points, phases);
   return build.take();
+}
+
+template <typename T>
+DeviceTree<T> start_device_tree(const PointSource<T>& points, std::uint64_t count, std::uint32_t dims,
+                                std::uint32_t leaf_size, const Stream& stream) {
+  TreeBuild<T> build(tree_shape<T>(count, dims, leaf_size, false), leaf_size, stream);
+  build.launch(points);
+  return build.take_at_once();
 }
 
 template <typename T>

@@ -24,6 +24,8 @@ class TreeBuild {
   void launch(const PointSource<T>& points, BuildPhases* phases = nullptr);
   /// Waits, and gives the tree away. Throws NonFinite, DeviceError.
   DeviceTree<T> take();
+  /// The same without waiting: for work in the same stream. If a coordinate is not finite, the tree must not be read.
+  DeviceTree<T> take_at_once();
 
  private:
   void launch_groups(const PointSource<T>& points, BuildPhases* phases);
