@@ -56,6 +56,13 @@ __device__ __forceinline__ bool any_thread(bool vote) { return __syncthreads_or(
 __device__ __forceinline__ void sync_part(std::uint32_t barrier, std::uint32_t threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
+/// For the blocks of a cluster; what each wrote before is there for the others. Only where clusters are: from compute
+/// capability 9.0 on.
+__device__ __forceinline__ void sync_cluster() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+}
 /// What this thread wrote is visible to every thread that sees what it writes next.
 __device__ __forceinline__ void fence_device() { __threadfence(); }
 

@@ -5,6 +5,7 @@
 #include "cuda/runtime/check.hpp"
 #include "cuda/runtime/device_facts.hpp"
 #include "cuda/runtime/stream.hpp"
+#include "cuda/runtime/together.hpp"
 
 #include <cstdint>
 #include <map>
@@ -29,19 +30,24 @@ inline void allow_shared_memory(const void* kernel, int device, std::size_t byte
   most = bytes;
 }
 
-/// Whether kernels are compiled to wait for those before them (wait_for_previous), which code for 9.0 and later does.
-/// PTX of an older architecture does not, on whatever GPU it runs.
-inline bool waits_for_previous(const void* kernel) {
+/// Whether a GPU and the code that runs on it know of launches that overlap (wait_for_previous) and of clusters, as
+/// both do from 9.0 on. PTX of an older architecture does not, on whatever GPU it runs. All kernels are compiled for
+/// the same architectures: the driver is asked about one of them, once.
+inline bool is_hopper_code(const void* kernel, int device) {
+  static std::mutex mutex;
+  static std::map<int, bool> known;
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(device);
+  if (found != known.end()) return found->second;
   cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, kernel), "asking for a kernel");
-  return attributes.ptxVersion >= 90;
+  if (generation_of(device) >= 9) check(cudaFuncGetAttributes(&attributes, kernel), "asking for a kernel");
+  return known[device] = attributes.ptxVersion >= 90;
 }
 
 /// Puts kernels into a stream; with phases it notes when each one ends.
 class Launcher {
  public:
   Launcher(const Stream& stream, bool is_timed) : stream_(stream), is_timed_(is_timed) {
-    can_overlap_ = generation_of(stream.device()) >= 9 && !is_timed;
     if (is_timed_) mark({}, 0);
   }
   ~Launcher() {
@@ -53,17 +59,21 @@ class Launcher {
   /// `bytes` are those that the kernel reads and writes, for the record.
   template <typename... Parameters, typename... Arguments>
   void operator()(std::string name, std::uint64_t bytes, void (*kernel)(Parameters...), std::uint32_t blocks,
-                  std::uint32_t threads, std::size_t shared_bytes, bool is_cooperative, const Arguments&... arguments) {
+                  std::uint32_t threads, std::size_t shared_bytes, Together together, const Arguments&... arguments) {
     allow_shared_memory(reinterpret_cast<const void*>(kernel), stream_.device(), shared_bytes);
-    if (is_first_) can_overlap_ = can_overlap_ && waits_for_previous(reinterpret_cast<const void*>(kernel));
-    is_first_ = false;  // all kernels are compiled for the same architectures
-    cudaLaunchAttribute attributes[2] = {};
+    cudaLaunchAttribute attributes[3] = {};
     std::uint32_t used = 0;
-    if (is_cooperative) {
+    if (together.is_cooperative) {
       attributes[used].id = cudaLaunchAttributeCooperative;
       attributes[used++].val.cooperative = 1;
     }
-    if (can_overlap_) {
+    if (together.cluster > 1) {
+      attributes[used].id = cudaLaunchAttributeClusterDimension;
+      attributes[used].val.clusterDim.x = together.cluster;
+      attributes[used].val.clusterDim.y = attributes[used].val.clusterDim.z = 1;
+      ++used;
+    }
+    if (!is_timed_ && is_hopper_code(reinterpret_cast<const void*>(kernel), stream_.device())) {
       attributes[used].id = cudaLaunchAttributeProgrammaticStreamSerialization;
       attributes[used++].val.programmaticStreamSerializationAllowed = 1;
     }
@@ -108,8 +118,6 @@ class Launcher {
 
   Stream stream_;
   bool is_timed_;
-  bool can_overlap_ = false;
-  bool is_first_ = true;
   std::vector<Mark> marks_;
 };
 

@@ -40,7 +40,7 @@ void finish_all(const FinishParameters<T>& given, const FinishPlan& plan) {
   const auto kernel = !plan.is_staged         ? finish_subtrees<T, false, kFewRows>
                       : plan.rows == kFewRows ? finish_subtrees<T, true, kFewRows>
                                               : finish_subtrees<T, true, kManyRows, 0>;
-  run_kernel("finish", 0, kernel, 1u << plan.top_level, plan.threads, plan.shared_bytes, false, given);
+  run_kernel("finish", 0, kernel, 1u << plan.top_level, plan.threads, plan.shared_bytes, Together{}, given);
 }
 
 /// Builds on emulated threads; whether points were refused.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/kd_tree/build/finish/finish.cuh"
+#include "cuda/kd_tree/build/resident/split_resident.cuh"
 #include "cuda/kd_tree/build/split_group.cuh"
 
 #include "cpu/kd_tree/build.hpp"
@@ -37,21 +38,24 @@ struct Plan {
   std::uint32_t processors = 2;  ///< of the device that is pretended
   bool is_sampled = false;       ///< however few points there are
   std::uint32_t most_bins = kMostBins;
+  std::uint32_t most_cluster = 0;
 };
 
 inline GpuLimits limits_of(const Plan& plan) {
   GpuLimits limits{.processors = plan.processors, .shared_bytes = emulation::shared_limit()};
   limits.least_idle = 0;  // as large trees do; small ones are built on the GPU
+  limits.most_cluster = plan.most_cluster;
   if (plan.is_sampled) limits.least_sampled = limits.least_in_segment = 1;
   return limits;
 }
 
 /// Launches a kernel on emulated threads.
 inline constexpr auto run_kernel = [](const char*, std::uint64_t, auto kernel, std::uint32_t blocks,
-                                      std::uint32_t threads, std::size_t shared_bytes, bool is_cooperative,
+                                      std::uint32_t threads, std::size_t shared_bytes, Together together,
                                       const auto&... arguments) {
   emulation::run_grid(blocks, threads, shared_bytes,
-                      is_cooperative ? emulation::Residence::all_together : emulation::Residence::one_by_one,
+                      together.is_cooperative || together.cluster > 1 ? emulation::Residence::all_together
+                                                                      : emulation::Residence::one_by_one,
                       [&] { kernel(arguments...); });
 };
 
@@ -81,10 +85,10 @@ void expect_the_tree_of_the_cpu(const std::vector<T>& rows, std::uint32_t dims, 
   clear(scratch);
   const std::uint32_t blocks_in = run_build<T>(
       scratch, plan, shape, PointSource<T>{rows.data(), dims, 1, nullptr}, copies, tree,
-      [&](const GroupParameters<T>& group) { split_group<T>(group, limits_of(wanted), run_kernel); },
+      [&](const auto& group) { split_group<T>(group, limits_of(wanted), run_kernel); },
       [&](const FinishParameters<T>& last) {
         const auto kernel = plan.is_staged ? finish_subtrees<T, true, kFewRows> : finish_subtrees<T, false, kFewRows>;
-        run_kernel("finish", 0, kernel, 1u << plan.top_level, plan.threads, plan.shared_bytes, false, last);
+        run_kernel("finish", 0, kernel, 1u << plan.top_level, plan.threads, plan.shared_bytes, Together{}, last);
       });
   ASSERT_EQ(*scratch.refused, 0u);
   for (std::uint64_t node = 0; node < split_dims.size(); ++node) {
@@ -138,7 +142,7 @@ class Groups {
     std::byte* const copies[2] = {copies_[0].data(), copies_[1].data()};
     run_build<T>(
         scratch, FinishPlan{.top_level = top_level_}, shape_, PointSource<T>{points_.data(), shape_.dims, 1, nullptr},
-        copies, tree(), [&](const GroupParameters<T>& group) { split_group<T>(group, limits_, run_kernel); },
+        copies, tree(), [&](const auto& group) { split_group<T>(group, limits_, run_kernel); },
         [&](const FinishParameters<T>& last) { arranged = last.source; });
   }
 

@@ -276,8 +276,8 @@ TYPED_TEST(SplitGroup, AsksForNoMoreSharedMemoryThanThereIs) {
              lay_out_scratch<TypeParam>(shape, plan.top_level, limits).groups) {
           split_group<TypeParam>(
               group, limits,
-              [&](const char* name, std::uint64_t, auto, std::uint32_t, std::uint32_t, std::size_t shared_bytes, bool,
-                  const auto&...) { EXPECT_LE(shared_bytes, limit) << name; });
+              [&](const char* name, std::uint64_t, auto, std::uint32_t, std::uint32_t, std::size_t shared_bytes,
+                  Together, const auto&...) { EXPECT_LE(shared_bytes, limit) << name; });
         }
       }
     }

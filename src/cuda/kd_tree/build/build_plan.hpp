@@ -19,6 +19,7 @@
 #include "cuda/kd_tree/build/builders/builder_scratch.hpp"
 #include "cuda/kd_tree/build/finish/finish.hpp"
 #include "cuda/kd_tree/build/medians/step_layout.hpp"
+#include "cuda/kd_tree/build/resident/resident_group.hpp"
 #include "cuda/runtime/build_phases.hpp"
 #include "cuda/runtime/scratch_parts.hpp"
 
@@ -38,6 +39,7 @@ struct GpuLimits {
   /// Scratch memory of as many points lies in what the finish writes; of fewer, clearing one more piece of memory takes
   /// a noticeable share of the build.
   std::uint64_t least_idle = std::uint64_t{1} << 18;
+  std::uint32_t most_cluster = 0;  ///< blocks of a cluster, at most; 0: there are no clusters, no set is split by one
 };
 
 /// How many blocks work on each node of `parents`, if its list of candidates turns out to be long. More than one: all
@@ -52,6 +54,7 @@ inline std::uint32_t blocks_for_list(std::uint32_t parents, std::uint32_t proces
 template <typename T>
 struct BuildScratch {
   std::vector<GroupParameters<T>> groups;  ///< without source, output and tree
+  ResidentGroup<T> resident;               ///< instead of them, where points are few; the same. Else it has no blocks
   std::uint32_t* arrivals = nullptr;
   std::uint32_t* refused = nullptr;
   const T* cut_boxes = nullptr;     ///< of the subtrees that are finished
@@ -94,6 +97,15 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
   const std::uint64_t points = shape.geometry.points, sides = std::uint64_t{shape.dims} + 1;
   scratch.refused = kept.take<std::uint32_t>(1);
   scratch.arrivals = kept.take<std::uint32_t>(std::uint64_t{1} << top_level);
+  scratch.resident = plan_resident<T>(shape, top_level, limits.most_cluster, limits.shared_bytes);
+  if (scratch.resident.blocks > 0) {
+    scratch.resident.refused = scratch.refused;
+    scratch.resident.arrivals = scratch.arrivals;
+    lay_out_resident(scratch.resident, kept);
+    scratch.cut_boxes = scratch.resident.child_boxes;
+    scratch.bytes = kept.bytes();
+    return scratch;
+  }
   const bool has_tables = shape.dims <= kTabledDims;
   std::uint32_t* table_counts = has_tables ? parts.take<std::uint32_t>(shape.dims) : nullptr;
   for (std::uint32_t level = 0; level < top_level;) {
@@ -142,8 +154,10 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
     scratch.groups.push_back(group);
     level += group.levels;
   }
-  scratch.zeroed = parts.used();
-  scratch.zeroed.push_back({memory, kept.bytes()});
+  if (top_level > 0) {
+    scratch.zeroed = parts.used();
+    scratch.zeroed.push_back({memory, kept.bytes()});
+  }
   auto* heap = reinterpret_cast<std::uint8_t*>(tree.boxes);
   if (top_level > 0 && !has_heap_in_boxes<T>(shape)) heap = parts.take<std::uint8_t>(points);
   std::uint32_t* places = nullptr;  // where there is no second coordinate
@@ -187,13 +201,18 @@ BuildScratch<T> lay_out_scratch(const TreeShape& shape, std::uint32_t top_level,
 /// before the finish, which takes a little more.
 template <typename T>
 BuildMemory build_memory(const TreeShape& shape, std::uint32_t leaf_size, std::uint32_t shared_bytes, Builder builder) {
-  const GpuLimits limits{.processors = 132, .shared_bytes = shared_bytes};  // more or fewer make little difference
+  GpuLimits limits{.processors = 132, .shared_bytes = shared_bytes};  // more or fewer make little difference
   const FinishPlan plan = plan_finish<T>(shape.geometry.points, shape.dims, leaf_size, shared_bytes);
   const std::uint64_t nodes = shape.geometry.nodes(), inner = shape.geometry.leaves() - 1;
   const std::uint64_t tree = inner * (2 + sizeof(T)) + nodes * (2 * shape.dims * sizeof(T) + 4);
-  const std::uint64_t scratch =
-      is_named(builder) ? lay_out_named(scratch_of_builder<T>(builder, shape), plan.top_level, nullptr).peak_bytes
-                        : lay_out_scratch<T>(shape, plan.top_level, limits).bytes;
+  std::uint64_t scratch = 0;
+  if (is_named(builder)) {
+    scratch = lay_out_named(scratch_of_builder<T>(builder, shape), plan.top_level, nullptr).peak_bytes;
+  } else {
+    for (limits.most_cluster = 0; limits.most_cluster <= kMostCluster; limits.most_cluster += kMostCluster) {
+      scratch = std::max(scratch, lay_out_scratch<T>(shape, plan.top_level, limits).bytes);
+    }
+  }
   const std::uint64_t slack = (box_values(shape) - nodes * 2 * shape.dims) * sizeof(T);
   return {tree + copy_bytes<T>(shape), tree + slack + 2 * copy_bytes<T>(shape) + scratch};
 }
@@ -213,6 +232,15 @@ void write_to(GroupParameters<T>& group, std::byte* copy, const TreeArrays<T>& t
   group.first_cells = reinterpret_cast<std::uint16_t*>(group.out_indices);
   group.other_cells = reinterpret_cast<std::uint16_t*>(group.out_values + 2 * group.out_stride);
   group.cell_stride = group.out_stride;
+}
+
+/// The same of a group whose points stay in shared memory.
+template <typename T>
+void write_to(ResidentGroup<T>& group, std::byte* copy, const TreeArrays<T>& tree) {
+  group.tree = tree;
+  group.out_values = reinterpret_cast<T*>(copy);
+  group.out_stride = column_stride(group.shape);
+  group.out_indices = reinterpret_cast<std::uint32_t*>(group.out_values + group.out_stride * group.shape.dims);
 }
 
 /// The finish of a build by a builder with a name. `blocks` receives the leaves.
@@ -241,13 +269,15 @@ std::uint32_t run_build(const BuildScratch<T>& scratch, const FinishPlan& plan, 
                         PointSource<T> source, std::byte* const (&copies)[2], TreeArrays<T> tree, Split&& split,
                         Finish&& finish) {
   std::uint32_t step = 0;
-  for (GroupParameters<T> group : scratch.groups) {
+  const auto split_next = [&](auto group) {
     group.source = source;
     write_to(group, copies[step % 2], tree);
     split(group);
     source = {group.out_values, 1, group.out_stride, group.out_indices};
     ++step;
-  }
+  };
+  for (const GroupParameters<T>& group : scratch.groups) split_next(group);
+  if (scratch.resident.blocks > 0) split_next(scratch.resident);
   FinishParameters<T> last;
   last.shape = shape;
   last.top_level = plan.top_level;
@@ -263,7 +293,11 @@ std::uint32_t run_build(const BuildScratch<T>& scratch, const FinishPlan& plan, 
     last.tied = scratch.groups.back().tied;
     last.tied_levels = scratch.groups.back().levels;
   }
-  last.looks_for_bad = scratch.groups.empty();
+  if (scratch.resident.blocks > 0) {
+    last.tied = scratch.resident.tied;
+    last.tied_levels = scratch.resident.levels;
+  }
+  last.looks_for_bad = step == 0;
   finish(last);
   return step % 2;
 }

@@ -18,7 +18,7 @@
 namespace kith::cuda {
 
 /// Launches everything for points of kDims dimensions in a known layout; 0: of any number in any layout. Through
-/// `launch(name, bytes read and written, kernel, blocks, threads, shared bytes, is_cooperative, arguments…)`.
+/// `launch(name, bytes read and written, kernel, blocks, threads, shared bytes, Together, arguments…)`.
 template <typename T, std::uint32_t kDims, Layout kLayout, typename Launch>
 void split_group_of(const GroupParameters<T>& group, const GpuLimits& limits, Launch&& launch) {
   const std::uint32_t processors = limits.processors;
@@ -26,11 +26,11 @@ void split_group_of(const GroupParameters<T>& group, const GpuLimits& limits, La
   const std::uint64_t points = group.shape.geometry.points, row = std::uint64_t{group.shape.dims} * sizeof(T),
                       cells = std::uint64_t{group.shape.dims} * 2;
   launch("pass 0", points * (row + cells), count_root<T, kDims, kLayout>, passes, kPassThreads,
-         RootShared<T>::bytes(group.shape.dims), false, group);
+         RootShared<T>::bytes(group.shape.dims), Together{}, group);
   const std::uint32_t dims = group.shape.dims;
   const bool has_samples = group.sample_shift > 0;
   launch("medians", 0, find_root_medians<T>, segments, kStepThreads,
-         StepLayout<T>(dims, (dims + 1) * bins_at(0, dims, group.most_bins), has_samples, 0).bytes, false, group);
+         StepLayout<T>(dims, (dims + 1) * bins_at(0, dims, group.most_bins), has_samples, 0).bytes, Together{}, group);
   // A list may be as long as its node; all blocks should be there at a time, and the registers of a multiprocessor are
   // enough for kStepThreads.
   const auto threads_for = [&](std::uint32_t parents) {
@@ -45,22 +45,22 @@ void split_group_of(const GroupParameters<T>& group, const GpuLimits& limits, La
   for (std::uint32_t level = 1; level < group.levels; ++level) {
     const std::uint32_t parents = segments << (level - 1), each = blocks_for_list(parents, processors);
     launch("passes", points * (cells + (level > 1 ? 2 : 1)), count_level<T, kDims>, passes, kPassThreads,
-           level_shared_bytes<T>(), false, group, level);
+           level_shared_bytes<T>(), Together{}, group, level);
     const std::uint32_t threads = threads_for(parents);
     launch("medians", 0, find_medians<T>, parents * each, threads,
-           StepLayout<T>(dims, 4 * bins_at(level, dims, group.most_bins), has_samples, threads).bytes, each > 1, group,
-           level - 1, each);
+           StepLayout<T>(dims, 4 * bins_at(level, dims, group.most_bins), has_samples, threads).bytes,
+           Together{each > 1}, group, level - 1, each);
   }
   const std::uint64_t most = (points >> group.first_level) + 1 + kTogether<T>;  // tiles begin where vectors do
   const std::uint64_t tile = std::uint64_t{kScatterEach<T, kDims>} * kScatterThreads;
   const auto tiles = static_cast<std::uint32_t>((most + tile - 1) / tile);
   const std::uint32_t parents = segments << (group.levels - 1), each = blocks_for_list(parents, processors);
   launch("scatter", points * (2 * row + 5 + (group.source.indices != nullptr ? 4 : 0)),
-         scatter_points<T, kDims, kLayout>, segments * tiles, kScatterThreads, scatter_shared_bytes<T, kDims>(), false,
-         group, tiles);
+         scatter_points<T, kDims, kLayout>, segments * tiles, kScatterThreads, scatter_shared_bytes<T, kDims>(),
+         Together{}, group, tiles);
   const std::uint32_t threads = threads_for(parents);
   launch("medians", 0, place_candidates<T>, parents * each, threads, StepLayout<T>(dims, 0, has_samples, threads).bytes,
-         each > 1, group, each);
+         Together{each > 1}, group, each);
 }
 
 template <typename T, std::uint32_t kDims, typename Launch>

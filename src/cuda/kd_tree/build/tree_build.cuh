@@ -3,6 +3,7 @@
 
 #include "cuda/kd_tree/build/builders/arrange.hpp"
 #include "cuda/kd_tree/build/finish/finish.cuh"
+#include "cuda/kd_tree/build/resident/split_resident.cuh"
 #include "cuda/runtime/device_facts.hpp"
 #include "cuda/runtime/launch.hpp"
 #include "cuda/kd_tree/build/split_group.cuh"
@@ -13,17 +14,49 @@
 
 #include <kith/error.hpp>
 
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <mutex>
 #include <string>
 #include <utility>
 
 namespace kith::cuda {
 
-inline GpuLimits limits_of(int device) { return {processors_of(device), shared_limit_of(device)}; }
+/// Blocks that a cluster may have in split_resident; 0: there are no clusters. Asks the driver once per device and
+/// limit of shared memory.
+template <typename T>
+std::uint32_t most_cluster_of(int device) {
+  const auto* kernel = reinterpret_cast<const void*>(split_resident<T>);
+  if (!is_hopper_code(kernel, device)) return 0;
+  static std::mutex mutex;
+  static std::map<std::pair<int, std::uint32_t>, std::uint32_t> known;
+  const std::uint32_t shared_bytes = shared_limit_of(device);
+  const std::lock_guard lock(mutex);
+  const auto found = known.find({device, shared_bytes});
+  if (found != known.end()) return found->second;
+  allow_shared_memory(kernel, device, shared_bytes);
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "allowing large clusters");
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(kMostCluster);
+  config.blockDim = dim3(kResidentThreads);
+  config.dynamicSmemBytes = shared_bytes;
+  int most = 0;
+  check(cudaOccupancyMaxPotentialClusterSize(&most, kernel, &config), "asking for the size of clusters");
+  return known[{device, shared_bytes}] = std::bit_floor(std::min(static_cast<std::uint32_t>(most), kMostCluster));
+}
+
+template <typename T>
+GpuLimits limits_of(int device) {
+  return {.processors = processors_of(device),
+          .shared_bytes = shared_limit_of(device),
+          .most_cluster = most_cluster_of<T>(device)};
+}
 
 /// Pass 0 keeps the box of a segment in shared memory. Throws DeviceError where dims are too many for that.
 template <typename T>
 GpuLimits limits_for(const TreeShape& shape, std::uint32_t leaf_size, int device, Builder builder) {
-  const GpuLimits limits = limits_of(device);
+  const GpuLimits limits = limits_of<T>(device);
   if (is_named(builder)) return limits;
   const std::size_t needed = RootShared<T>::bytes(shape.dims);
   const FinishPlan plan = plan_finish<T>(shape.geometry.points, shape.dims, leaf_size, limits.shared_bytes);
@@ -75,7 +108,7 @@ void launch_finish(Launcher& launch, const FinishPlan& plan, const FinishParamet
         return finish_subtrees<T, true, kManyRows>;
     }
   }();
-  launch("finish", bytes, kernel, 1u << plan.top_level, plan.threads, plan.shared_bytes, false, parameters);
+  launch("finish", bytes, kernel, 1u << plan.top_level, plan.threads, plan.shared_bytes, Together{}, parameters);
 }
 
 template <typename T>
@@ -119,13 +152,13 @@ void TreeBuild<T>::launch_groups(const PointSource<T>& points, BuildPhases* phas
   std::uint32_t number = 0;
   blocks_in_ = run_build(
       scratch, plan_, shape, points, copies, tree_.arrays(),
-      [&](const GroupParameters<T>& group) {
-        const std::string prefix = "group " + std::to_string(++number) + ": ";
+      [&](const auto& group) {
+        ++number;
         split_group(group, limits_,
                     [&](const char* name, std::uint64_t bytes, auto kernel, std::uint32_t blocks, std::uint32_t threads,
-                        std::size_t shared_bytes, bool is_cooperative, auto... arguments) {
-                      launch(phases == nullptr ? std::string() : prefix + name, bytes, kernel, blocks, threads,
-                             shared_bytes, is_cooperative, arguments...);
+                        std::size_t shared_bytes, Together together, const auto&... arguments) {
+                      launch(phases == nullptr ? std::string() : "group " + std::to_string(number) + ": " + name, bytes,
+                             kernel, blocks, threads, shared_bytes, together, arguments...);
                     });
       },
       [&](const FinishParameters<T>& last) { launch_finish(launch, plan_, last); });

@@ -45,8 +45,8 @@ struct FinishParameters {
   const std::uint32_t* tied = nullptr;
   std::uint32_t tied_levels = 0;
   std::uint32_t* refused = nullptr;  ///< not 0: an earlier step found bad points, nothing is done
-  bool looks_for_bad = false;        ///< no earlier step looked: set `refused` and stop if a coordinate is not finite
-  bool is_arranged = false;  ///< points lie in the order of the leaves, and all splits are written: none is made here
+  bool looks_for_bad = false;  ///< there was no earlier step: the only block writes `refused`, and stops if it is set
+  bool is_arranged = false;    ///< points lie in the order of the leaves, and all splits are written: none is made here
 };
 
 /// Where the parts of a block's shared memory begin, in bytes.

@@ -93,20 +93,19 @@ __device__ __forceinline__ void copy_indices(const Subtree<T, kStaged>& subtree,
   }
 }
 
-/// True if the block has to stop: an earlier step or another block found bad points, or this one does. Loads the
-/// points.
+/// True if the block has to stop: an earlier step found bad points, or this block does. Loads the points.
 template <std::uint32_t kRows, std::uint32_t kThreads, typename T, bool kStaged>
 __device__ __forceinline__ bool load_subtree(const Subtree<T, kStaged>& subtree) {
   const FinishParameters<T>& given = subtree.given;
   const LoadedRows<kRows, kThreads> rows(subtree.count);
   copy_indices(subtree, rows);
-  bool stops = rows.thread == 0 && load_fresh(given.refused) != 0;
-  if (kRows <= kFewRows && given.looks_for_bad) {
-    const bool is_bad = load_and_check(subtree, rows);
-    if (is_bad) atomic_or(given.refused, 1u);
-    stops = stops || is_bad;
-  } else if constexpr (kStaged) {
-    copy_coordinates(subtree, rows);
+  const bool looks_for_bad = kRows <= kFewRows && given.looks_for_bad;
+  bool stops = false;
+  if (looks_for_bad) {
+    stops = load_and_check(subtree, rows);
+  } else {
+    stops = rows.thread == 0 && load_fresh(given.refused) != 0;
+    if constexpr (kStaged) copy_coordinates(subtree, rows);
   }
   clear_counters(subtree);
   if (subtree.levels > 0 && !subtree.is_tight(0)) {
@@ -114,7 +113,9 @@ __device__ __forceinline__ bool load_subtree(const Subtree<T, kStaged>& subtree)
     for (std::uint32_t i = rows.thread; i < 2 * subtree.dims; i += rows.threads) subtree.team_box(0, 0)[i] = box[i];
   }
   wait_for_copies();
-  return any_thread(stops);
+  stops = any_thread(stops);
+  if (looks_for_bad && rows.thread == 0) *given.refused = stops ? 1 : 0;
+  return stops;
 }
 
 }  // namespace kith::cuda

@@ -72,6 +72,21 @@ inline void sync_part(std::uint32_t barrier, std::uint32_t threads) { emulation:
 inline void fence_device() {}
 inline void start_next() {}
 inline void wait_for_previous() {}
+/// The grid is one cluster. The counters, one for each number of blocks, only grow.
+inline void sync_cluster() {
+  thread_local std::map<std::uint32_t, std::uint32_t> arrived;
+  sync_block();
+  if (thread_number() == 0) {
+    const std::uint32_t blocks = blocks_in_grid();
+    std::uint32_t& counter = arrived[blocks];
+    const std::uint32_t target = counter - counter % blocks + blocks;
+    ++counter;
+    while (static_cast<std::int32_t>(*static_cast<const volatile std::uint32_t*>(&counter) - target) < 0) {
+      emulation::yield();
+    }
+  }
+  sync_block();
+}
 inline void wait_until(const std::uint32_t* counter, std::uint32_t target) {
   while (static_cast<std::int32_t>(*static_cast<const volatile std::uint32_t*>(counter) - target) < 0) {
     emulation::yield();
