@@ -74,6 +74,7 @@ __device__ void search_open(const RefineTask<T>& task, FewShared<T, kDims, Unkno
                               core::kSumBlock, best);
       if (!is_found) others = kept_distance(best.next);
     }
+    sync_warp();  // all eight have read what was there
     if (is_there && lane_number() % kQueryLanes == 0) {
       shared.matches[slot] = best.number;
       shared.others[slot] = others;

@@ -97,6 +97,10 @@ TYPED_TEST(SplitResident, WhatIsNotFiniteIsRefused) {
     ASSERT_GT(groups.scratch.resident.blocks, 0u);
     groups.run();
     EXPECT_EQ(*groups.scratch.refused, 1u) << static_cast<double>(bad);
+    for (std::uint64_t i = 0; i < 1500; ++i) {  // the finish reads what was never written otherwise
+      ASSERT_EQ(groups.arranged.index(i), 0u) << "place " << i;
+      ASSERT_EQ(groups.arranged.values[i], TypeParam(0)) << "place " << i;
+    }
   }
 }
 

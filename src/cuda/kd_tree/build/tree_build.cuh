@@ -27,11 +27,13 @@ namespace kith::cuda {
 /// limit of shared memory.
 template <typename T>
 std::uint32_t most_cluster_of(int device) {
+  constexpr std::uint32_t kLeastWithClusters = 99 << 10;  // with less, the plan of an older GPU is wanted
   const auto* kernel = reinterpret_cast<const void*>(split_resident<T>);
   if (!is_hopper_code(kernel, device)) return 0;
   static std::mutex mutex;
   static std::map<std::pair<int, std::uint32_t>, std::uint32_t> known;
   const std::uint32_t shared_bytes = shared_limit_of(device);
+  if (shared_bytes < kLeastWithClusters) return 0;
   const std::lock_guard lock(mutex);
   const auto found = known.find({device, shared_bytes});
   if (found != known.end()) return found->second;

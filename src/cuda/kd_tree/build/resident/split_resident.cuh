@@ -33,6 +33,20 @@ __device__ void load_resident(const ResidentBlock<T>& own) {
   sync_block();
 }
 
+/// Writes zeros where points would go: the finish loads them before it sees that it has to stop.
+template <typename T>
+__device__ void refuse_points(const ResidentBlock<T>& own) {
+  const ResidentGroup<T>& p = own.p;
+  for (std::uint32_t slot = thread_number(); slot < own.count; slot += kResidentThreads) {
+    const std::uint64_t to = own.place(slot);
+    for (std::uint32_t d = 0; d < own.dims; ++d) p.out_values[d * p.out_stride + to] = 0;
+    p.out_indices[to] = 0;
+  }
+  if (block_number() != 0) return;
+  const std::uint32_t sides = (1u << p.levels) * 2 * own.dims;
+  for (std::uint32_t i = thread_number(); i < sides; i += kResidentThreads) p.child_boxes[i] = 0;
+}
+
 template <typename T>
 __global__ void __launch_bounds__(kResidentThreads, 1) split_resident(const __grid_constant__ ResidentGroup<T> p) {
   ResidentBlock<T> own(p);
@@ -41,7 +55,10 @@ __global__ void __launch_bounds__(kResidentThreads, 1) split_resident(const __gr
   load_resident(own);
   const bool is_finite = find_root_box(own);
   if (block_number() == 0 && thread_number() == 0) *p.refused = is_finite ? 0 : 1;
-  if (!is_finite) return;
+  if (!is_finite) {
+    refuse_points(own);
+    return;
+  }
 #pragma unroll 1
   for (std::uint32_t level = 0; level < p.levels; ++level) {
     begin_level(own, level);
