@@ -110,8 +110,8 @@ class KITH_EXPORT NeighborsOf {
   NeighborsOf() = default;
   /// `indices` and `distances` hold queries x k values, row-major; `points` is the number of points searched.
   /// `exact` holds one flag per query, or nothing if all are exact.
-  NeighborsOf(std::uint64_t queries, std::uint32_t k, Number points, ValueArray<Number> indices,
-            Distances distances, std::vector<std::uint8_t> exact = {})
+  NeighborsOf(std::uint64_t queries, std::uint32_t k, Number points, ValueArray<Number> indices, Distances distances,
+              std::vector<std::uint8_t> exact = {})
       : queries_(queries),
         k_(k),
         points_(points),
@@ -132,7 +132,9 @@ class KITH_EXPORT NeighborsOf {
   auto operator[](std::uint64_t query) const& {
     std::uint64_t last = (query + 1) * k_;
     while (last > query * k_ && indices_[last - 1] == points_) --last;
-    return NumberedRange(query * k_, last, [this](std::uint64_t i) { return NeighborOf<Number>{indices_[i], distances_.at(i)}; });
+    return NumberedRange(query * k_, last, [this](std::uint64_t i) {
+      return NeighborOf<Number>{indices_[i], distances_.at(i)};
+    });
   }
   void operator[](std::uint64_t) && = delete;  // it would refer to a result that is gone
   /// Of all queries: `for (const auto row : found)`.
@@ -168,8 +170,7 @@ class KITH_EXPORT NeighborListsOf {
  public:
   NeighborListsOf() : offsets_{0} {}
   /// `offsets` has queries + 1 entries and starts with 0; `points` is the number of points searched.
-  NeighborListsOf(Number points, std::vector<std::uint64_t> offsets, std::vector<Number> indices,
-                Distances distances)
+  NeighborListsOf(Number points, std::vector<std::uint64_t> offsets, std::vector<Number> indices, Distances distances)
       : points_(points), offsets_(std::move(offsets)), indices_(std::move(indices)), distances_(std::move(distances)) {}
 
   std::uint64_t queries() const { return offsets_.size() - 1; }

@@ -61,8 +61,8 @@ class KITH_EXPORT CutPlan {
   /// components go to the left. Coordinates are ordered integers.
   struct Cut {
     std::uint32_t dim = 0;
-    std::uint64_t rank = 0;                 ///< points of the node on the left; later: of those equal so far
-    std::uint64_t low = 0, high = 0;        ///< the next component is in [low, high]
+    std::uint64_t rank = 0;           ///< points of the node on the left; later: of those equal so far
+    std::uint64_t low = 0, high = 0;  ///< the next component is in [low, high]
     bool is_known = false;
     std::vector<std::uint64_t> components;  ///< those known
   };

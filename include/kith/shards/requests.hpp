@@ -32,7 +32,7 @@ struct KITH_EXPORT SearchRequest {
   /// All queries are points of this shard, in the order of their numbers, and are not sent: a participant asks its own
   /// shard so in the first round of a self-search.
   bool is_self = false;
-  bool exclude_self = false, earlier_only = false;  ///< only then
+  bool exclude_self = false, earlier_only = false;                ///< only then
   double max_distance = std::numeric_limits<double>::infinity();  ///< kNN
   PointSet queries = {};                                          ///< boxes: lower corners
   PointSet upper = {};                                            ///< boxes: upper corners

@@ -69,7 +69,7 @@ class KITH_EXPORT Search {
 /// The queries of a search: rows of the caller's, or the points of one shard, whose own participant then asks for them.
 class KITH_EXPORT SearchQueries {
  public:
-  SearchQueries(PointView queries);    // NOLINT(google-explicit-constructor)
+  SearchQueries(PointView queries);  // NOLINT(google-explicit-constructor)
   /// `number` is the place of the shard in the map.
   SearchQueries(const Shard& shard, std::uint32_t number);
 
