@@ -36,8 +36,8 @@ struct KITH_EXPORT SearchRequest {
   double max_distance = std::numeric_limits<double>::infinity();  ///< kNN
   PointSet queries = {};                                          ///< boxes: lower corners
   PointSet upper = {};                                            ///< boxes: upper corners
-  std::vector<double> radii = {};                                 ///< radius and count: one for each query
-  std::vector<Limit> limits = {};                                 ///< kNN: one for each query, or none at all
+  std::vector<double> radii = {};         ///< radius and count: one for each query, or one for all
+  std::vector<Limit> limits = {};         ///< kNN: one for each query, or none at all
   std::vector<std::uint64_t> below = {};  ///< find only numbers below; one for each query, or none at all
 
   Bytes to_bytes() const;

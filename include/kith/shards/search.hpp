@@ -63,7 +63,7 @@ class KITH_EXPORT Search {
   /// The requests of the next round, at most one for each shard, by ascending shard; none: the search is done.
   virtual std::vector<SearchRequest> next() = 0;
   /// The reply to a request of the last round; each exactly once. Throws CorruptFile if it does not fit.
-  virtual void take(const SearchReply& reply) = 0;
+  virtual void take(SearchReply reply) = 0;
 };
 
 /// The queries of a search: rows of the caller's, or the points of one shard, whose own participant then asks for them.
@@ -89,9 +89,10 @@ class KITH_EXPORT KnnSearch : public Search {
  public:
   /// Throws as `Index::knn` does.
   KnnSearch(const ShardMap& map, const SearchQueries& queries, std::uint32_t k, const ShardSearchOptions& options = {});
+  KnnSearch(KnnSearch&&) noexcept;
   ~KnnSearch() override;
   std::vector<SearchRequest> next() override;
-  void take(const SearchReply& reply) override;
+  void take(SearchReply reply) override;
   /// Once there is nothing left to ask. Rows of a self-search are in the order of the shard's numbers.
   WideNeighbors result();
 
@@ -107,9 +108,10 @@ class KITH_EXPORT RadiusSearch : public Search {
   /// Throws as `Index::radius` does.
   RadiusSearch(const ShardMap& map, const SearchQueries& queries, const Radii& radii,
                const ShardSearchOptions& options = {});
+  RadiusSearch(RadiusSearch&&) noexcept;
   ~RadiusSearch() override;
   std::vector<SearchRequest> next() override;
-  void take(const SearchReply& reply) override;
+  void take(SearchReply reply) override;
   WideNeighborLists result();
 
   struct State;
@@ -123,9 +125,10 @@ class KITH_EXPORT CountSearch : public Search {
  public:
   CountSearch(const ShardMap& map, const SearchQueries& queries, const Radii& radii,
               const ShardSearchOptions& options = {});
+  CountSearch(CountSearch&&) noexcept;
   ~CountSearch() override;
   std::vector<SearchRequest> next() override;
-  void take(const SearchReply& reply) override;
+  void take(SearchReply reply) override;
   std::vector<std::uint64_t> result();
 
   struct State;
@@ -142,7 +145,7 @@ class KITH_EXPORT BoxSearch : public Search {
             const ShardSearchOptions& options = {});
   ~BoxSearch() override;
   std::vector<SearchRequest> next() override;
-  void take(const SearchReply& reply) override;
+  void take(SearchReply reply) override;
   WidePointLists lists();
   std::vector<std::uint64_t> counts();
 

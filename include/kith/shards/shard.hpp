@@ -37,8 +37,7 @@ class KITH_EXPORT Shard {
   const ShardFacts& facts() const;
   /// The numbers of the points, ascending.
   std::span<const std::uint64_t> numbers() const;
-  /// None if the shard is empty.
-  const Index* index() const;
+  const Index& index() const;
   std::uint64_t memory_bytes() const;
 
   /// The bits of its points out of those of all, in the order of its own.

@@ -36,11 +36,15 @@ struct KITH_EXPORT ShardMap {
   ShardMap(const PointFacts& facts, const CutRules& rules, std::vector<ShardFacts> shards);
 
   std::uint64_t points() const;  ///< without those left out
+  std::uint32_t size() const { return static_cast<std::uint32_t>(shards.size()); }
   /// Whether boxes tell which shards a query must ask; under ip and braycurtis every query asks all.
   bool has_bounds() const;
 
   Bytes to_bytes() const;
   static ShardMap from_bytes(std::span<const std::byte> bytes);
+
+ private:
+  void require_sound() const;
 };
 
 }  // namespace kith::shards::inline v0
