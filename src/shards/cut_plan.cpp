@@ -109,8 +109,8 @@ void CutPlan::narrow(Node& node, std::span<const std::uint64_t> sums) const {
   if (bin == sums.size()) throw UsageError("cut: the sums are not those of the points that were described");
   const std::uint32_t shift = bin_shift(cut);
   cut.low += static_cast<std::uint64_t>(bin) << shift;
-  cut.high = std::min(cut.high, cut.low + ((std::uint64_t{1} << shift) - 1));
   if (cut.low > cut.high) throw UsageError("cut: the sums are not those of the points that were described");
+  cut.high = cut.low + std::min(cut.high - cut.low, (std::uint64_t{1} << shift) - 1);  // low + 2^shift may overflow
   begin_component(node);
 }
 

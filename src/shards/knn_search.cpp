@@ -1,4 +1,5 @@
-// Nearest neighbours over shards: the nearest shard first, then all that the k-th neighbour leaves in reach. See kith/shards/search.hpp.
+// Nearest neighbours over shards: the nearest shard first, then all that the k-th neighbour leaves in reach. See
+// kith/shards/search.hpp.
 #include "core/dispatch.hpp"
 #include "core/metric/reported_distance.hpp"
 #include "shards/home_queries.hpp"

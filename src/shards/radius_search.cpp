@@ -28,12 +28,11 @@ class RadiusOf final : public State {
  public:
   RadiusOf(RequestKind kind, const ShardMap& map, const SearchQueries& queries, const Radii& radii,
            const ShardSearchOptions& options)
-      : home_(map, queries, options, SearchKind::radius),
+      : radii_((require_radii(radii, queries.rows()), radii)),
+        home_(map, queries, options, SearchKind::radius),
         open_(map.size()),
         kind_(kind),
-        radii_(radii),
         options_(options) {
-    require_radii(radii, home_.count());
     if (kind == RequestKind::count) counts_.assign(home_.count(), 0);
   }
 
@@ -159,10 +158,10 @@ class RadiusOf final : public State {
     return entries;
   }
 
+  Radii radii_;  ///< checked before all else
   HomeQueries<T> home_;
   OpenRequests open_;
   RequestKind kind_;
-  Radii radii_;
   ShardSearchOptions options_;
   bool is_done_ = false;
   std::vector<std::uint64_t> counts_;

@@ -228,8 +228,8 @@ WideNeighborLists ShardedIndex::radius(PointView queries, const Radii& radii, co
 WideNeighborLists ShardedIndex::radius_self(const Radii& radii, const ShardSearchOptions& options) const {
   const runtime::Watched watched(&options.progress, "searching");
   return with_memory("the result", [&] {
-    require_options(state_->map, options, SearchKind::radius, true, size());
     require_radii(radii, size());
+    require_options(state_->map, options, SearchKind::radius, true, size());
     SelfRadii own_radii(radii, state_->shards);
     SelfLists all(state_->map, options.threads);
     state_->search_own<RadiusSearch>(
@@ -255,8 +255,8 @@ std::vector<std::uint64_t> ShardedIndex::count(PointView queries, const Radii& r
 std::vector<std::uint64_t> ShardedIndex::count_self(const Radii& radii, const ShardSearchOptions& options) const {
   const runtime::Watched watched(&options.progress, "searching");
   return with_memory("the result", [&] {
-    require_options(state_->map, options, SearchKind::radius, true, size());
     require_radii(radii, size());
+    require_options(state_->map, options, SearchKind::radius, true, size());
     SelfRadii own_radii(radii, state_->shards);
     std::vector<std::uint64_t> all(size(), 0);
     state_->search_own<CountSearch>(

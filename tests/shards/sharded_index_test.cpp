@@ -132,6 +132,7 @@ TEST(ShardedIndex, BoxesEqualTheOracle) {
     ShardSearchOptions options{.allowed = c.options.allowed};
     if (!c.options.index_below.empty()) options.index_below = c.options.index_below.first(boxes);
     Request request = c.search.request();
+    request.exclude_self = request.earlier_only = false;
     if (!request.index_below.empty()) request.index_below.resize(boxes);
     const WidePointLists expected = widened(oracle_box(request, lower, upper));
     expect_same(expected, index.box(lower, upper, options));

@@ -56,7 +56,9 @@ TEST(Traffic, AQueryInTheMiddleMayAskAllShards) {
     SearchTraffic traffic;
     const WideNeighbors found = index.knn(query, k, {.traffic = &traffic});
     EXPECT_LE(traffic.queries, 64u);
-    if (k > 600) EXPECT_EQ(traffic.queries, 64u);
+    if (k > 600) {
+      EXPECT_EQ(traffic.queries, 64u);
+    }
     EXPECT_LE(traffic.rounds, 2u);
     EXPECT_LE(traffic.requests, 64u);
     EXPECT_NE(found.index(0, k - 1), found.missing());
