@@ -30,15 +30,15 @@ struct BoxSearch::State {
 
   template <typename T>
   AskedQueries route() const {
-    const ShardBoxes<T> boxes(map);
+    const ShardTree<T> tree(map);
     AskedQueries asked(map.size());
+    std::vector<std::uint32_t> overlapping;
     for (std::uint64_t b = 0; b < lower.rows(); ++b) {
       if (!bad.empty() && bad[b] != 0) continue;
-      for (std::uint32_t s = 0; s < map.size(); ++s) {
-        const bool may_ask = map.shards[s].points > 0 &&
-                             (options.index_below.empty() || map.shards[s].smallest < options.index_below[b]);
-        if (may_ask && boxes.overlap(lower.row<T>(b), upper.row<T>(b), s)) asked[s].push_back(b);
-      }
+      overlapping.clear();
+      tree.overlap(lower.row<T>(b), upper.row<T>(b), options.index_below.empty() ? kNoNumber : options.index_below[b],
+                   overlapping);
+      for (const std::uint32_t shard : overlapping) asked[shard].push_back(b);
     }
     return asked;
   }

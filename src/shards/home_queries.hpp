@@ -4,7 +4,7 @@
 #include "shards/check_rules.hpp"
 #include "shards/row_blocks.hpp"
 #include "shards/searched_rows.hpp"
-#include "shards/shard_boxes.hpp"
+#include "shards/shard_tree.hpp"
 
 #include <kith/error.hpp>
 #include <kith/shards/search.hpp>
@@ -24,12 +24,32 @@ inline constexpr std::uint64_t kNoNumber = std::numeric_limits<std::uint64_t>::m
 /// For each shard the queries that ask it, ascending.
 using AskedQueries = std::vector<std::vector<std::uint64_t>>;
 
+/// The queries of a request: some, or all in their order.
+class QueryList {
+ public:
+  QueryList() = default;
+  explicit QueryList(std::vector<std::uint64_t> some) : some_(std::move(some)), count_(some_.size()) {}
+  static QueryList all(std::uint64_t count) {
+    QueryList list;
+    list.count_ = count;
+    return list;
+  }
+
+  std::uint64_t size() const { return count_; }
+  std::uint64_t operator[](std::uint64_t i) const { return some_.empty() ? i : some_[i]; }
+
+ private:
+  std::vector<std::uint64_t> some_;  ///< empty: all
+  std::uint64_t count_ = 0;
+};
+
 /// Borrows the map and the caller's queries.
 template <typename T>
 class HomeQueries {
  public:
   HomeQueries(const ShardMap& map, const SearchQueries& queries, const ShardSearchOptions& options, SearchKind kind)
-      : map_(map), boxes_(map), threads_(options.threads), index_below_(options.index_below) {
+      : map_(map), threads_(options.threads), index_below_(options.index_below) {
+    if (map.has_bounds()) tree_.emplace(map);
     const bool is_self = queries.shard() != nullptr;
     require_options(map, options, kind, is_self, queries.rows());
     if (is_self) {
@@ -74,24 +94,24 @@ class HomeQueries {
     for_each_row(count, threads_, f);
   }
 
-  /// Lets `choose(query, bounds, ask)` say for each query which shards it asks: ask(shard). Shards without points that
-  /// it may find have a bound of infinity, and must not be asked; `may_ask(query, shard)` tells.
+  /// Lets `choose(query, row, ask)` say for each of some queries which shards it asks: ask(shard). The row is as it is
+  /// searched: mapped, and wrapped into periodic axes.
   template <typename Choose>
-  AskedQueries route(const Choose& choose) {
+  AskedQueries route(const QueryList& queries, const Choose& choose) {
     take_rows();
-    std::vector<std::vector<std::pair<std::uint32_t, std::uint64_t>>> asks(row_blocks(count_));
-    for_row_blocks(count_, threads_, [&](std::uint64_t block, std::uint64_t begin, std::uint64_t end) {
-      std::vector<T> scratch(rows_->dims()), bounds(map_.size());
-      for (std::uint64_t q = begin; q < end; ++q) {
+    std::vector<std::vector<std::pair<std::uint32_t, std::uint64_t>>> asks(row_blocks(queries.size()));
+    for_row_blocks(queries.size(), threads_, [&](std::uint64_t block, std::uint64_t begin, std::uint64_t end) {
+      std::vector<T> scratch(rows_->dims());
+      for (std::uint64_t i = begin; i < end; ++i) {
+        const std::uint64_t q = queries[i];
         if (is_bad(q)) continue;
         const T* row = rows_->at(q, scratch.data());
-        if (boxes_.wraps()) {
+        if (tree_ && tree_->wraps()) {
           if (row != scratch.data()) std::copy_n(row, rows_->dims(), scratch.data());
-          boxes_.wrap(scratch.data());
+          tree_->wrap(scratch.data());
           row = scratch.data();
         }
-        boxes_.bounds(row, bounds.data());
-        choose(q, bounds.data(), [&](std::uint32_t shard) { asks[block].emplace_back(shard, q); });
+        choose(q, row, [&](std::uint32_t shard) { asks[block].emplace_back(shard, q); });
       }
     });
     std::vector<std::uint64_t> sizes(map_.size(), 0);
@@ -105,8 +125,14 @@ class HomeQueries {
     }
     return asked;
   }
-  bool may_ask(std::uint64_t query, std::uint32_t shard) const {
-    return map_.shards[shard].points > 0 && map_.shards[shard].smallest < below(query);
+  /// Of a map that has bounds.
+  const ShardTree<T>& tree() const { return *tree_; }
+  /// Lets a query ask all shards that have numbers it may find, but its own; where there are no bounds.
+  template <typename Ask>
+  void ask_all(std::uint64_t query, const Ask& ask) const {
+    for (std::uint32_t s = 0; s < map_.size(); ++s) {
+      if (!is_own(s) && map_.shards[s].points > 0 && map_.shards[s].smallest < below(query)) ask(s);
+    }
   }
 
   /// A request of these queries, their rows and bounds of numbers filled in.
@@ -144,7 +170,7 @@ class HomeQueries {
   }
 
   const ShardMap& map_;
-  ShardBoxes<T> boxes_;
+  std::optional<ShardTree<T>> tree_;
   int threads_;
   std::span<const std::uint64_t> index_below_;
   std::optional<Shard> shard_;
@@ -154,25 +180,6 @@ class HomeQueries {
   std::uint64_t count_ = 0;
   std::optional<SearchedRows<T>> rows_;
   std::vector<std::uint8_t> bad_;
-};
-
-/// The queries of a request: some, or all in their order.
-class QueryList {
- public:
-  QueryList() = default;
-  explicit QueryList(std::vector<std::uint64_t> some) : some_(std::move(some)), count_(some_.size()) {}
-  static QueryList all(std::uint64_t count) {
-    QueryList list;
-    list.count_ = count;
-    return list;
-  }
-
-  std::uint64_t size() const { return count_; }
-  std::uint64_t operator[](std::uint64_t i) const { return some_.empty() ? i : some_[i]; }
-
- private:
-  std::vector<std::uint64_t> some_;  ///< empty: all
-  std::uint64_t count_ = 0;
 };
 
 /// What was asked in a round and is not answered yet.

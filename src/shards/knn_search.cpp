@@ -26,7 +26,7 @@ struct KnnSearch::State {
 
 namespace {
 
-/// Of the shards that a query has asked the last one in the order (bound, shard); none yet.
+/// Where nothing was asked.
 constexpr std::uint16_t kNoShard = 0xffff;
 
 template <typename T>
@@ -42,8 +42,11 @@ class KnnOf final : public KnnSearch::State {
     numbers_ = ValueArray<std::uint64_t>(home_.count() * k);
     distances_ = Distances(dtype_of<T>, home_.count() * k);
     found_.assign(home_.count(), 0);
-    first_.assign(home_.is_self() ? 0 : home_.count(), kNoShard);
-    if (options.shards_per_round > 0) last_.assign(home_.count(), kNoShard);
+    if (map.has_bounds() && !home_.is_self()) {
+      first_.assign(home_.count(), kNoShard);
+      next_bound_.assign(home_.count(), std::numeric_limits<T>::infinity());
+    }
+    if (options.shards_per_round > 0) last_.resize(home_.count());
   }
 
   std::vector<SearchRequest> next() override {
@@ -78,8 +81,14 @@ class KnnOf final : public KnnSearch::State {
   void take(SearchReply reply) override {
     const QueryList queries = open_.take(reply, true, dtype_of<T>);
     note_reply(options_.traffic, reply, home_.is_own(reply.shard));
+    if (may_adopt(queries, reply)) {
+      numbers_ = std::move(reply.numbers);
+      distances_ = std::move(reply.reduced);
+      std::fill(found_.begin(), found_.end(), k_);
+      return;
+    }
     const std::vector<std::uint64_t> offsets = offsets_of(reply.counts);
-    const std::span<const T> reduced = reply.numbers.empty() ? std::span<const T>() : reply.reduced.values<T>();
+    const std::span<const T> reduced = reply.numbers.size() == 0 ? std::span<const T>() : reply.reduced.values<T>();
     home_.for_each(queries.size(), [&](std::uint64_t i) {
       const std::uint64_t begin = offsets[i], count = offsets[i + 1] - begin;
       if (count > 0) merge(queries[i], reply.numbers.data() + begin, reduced.data() + begin, count);
@@ -106,65 +115,64 @@ class KnnOf final : public KnnSearch::State {
  private:
   T* distances() { return distances_.values<T>().data(); }
 
-  /// The shard whose box is nearest, ties to the first. The points of a shard ask that one, which needs no rows.
+  /// The shard whose box is nearest. The points of a shard ask that one, which needs no rows.
   AskedQueries first_round(std::vector<SearchRequest>& requests) {
     const bool has_bounds = home_.map().has_bounds();
-    const std::uint32_t shards = home_.map().size();
+    active_ = QueryList::all(home_.count());
     if (home_.is_self()) {
       requests.push_back(home_.own_request(RequestKind::knn, options_));
       open_.open(home_.own_shard(), QueryList::all(home_.count()));
       if (has_bounds) return {};
     }
-    return home_.route([&](std::uint64_t q, const T* bounds, const auto& ask) {
-      std::uint32_t nearest = kNoShard;
-      for (std::uint32_t s = 0; s < shards; ++s) {
-        if (!home_.may_ask(q, s)) continue;
-        if (!has_bounds) {
-          if (!home_.is_own(s)) ask(s);
-        } else if (!(bounds[s] > farthest_) && (nearest == kNoShard || bounds[s] < bounds[nearest])) {
-          nearest = s;
-        }
-      }
-      if (nearest == kNoShard) return;
-      ask(nearest);
-      first_[q] = static_cast<std::uint16_t>(nearest);
+    return home_.route(active_, [&](std::uint64_t q, const T* row, const auto& ask) {
+      if (!has_bounds) return home_.ask_all(q, ask);
+      const typename ShardTree<T>::Nearest nearest = home_.tree().nearest(row, farthest_, home_.below(q));
+      if (nearest.first.shard == ShardTree<T>::kNone) return;
+      ask(nearest.first.shard);
+      first_[q] = static_cast<std::uint16_t>(nearest.first.shard);
+      next_bound_[q] = nearest.next_bound;
     });
   }
 
   /// Those in reach that were not asked; the nearest of them if there is a limit to a round.
   AskedQueries further_round() {
-    const std::uint32_t shards = home_.map().size();
-    return home_.route([&](std::uint64_t q, const T* bounds, const auto& ask) {
-      thread_local std::vector<std::pair<T, std::uint32_t>> reached;
+    const std::size_t most = options_.shards_per_round == 0 ? home_.map().size() : options_.shards_per_round;
+    AskedQueries asked = home_.route(active_, [&](std::uint64_t q, const T* row, const auto& ask) {
+      // What the first round saw says for most queries that no other shard is in reach.
+      const auto limit = limit_of(q);
+      if (!next_bound_.empty() && next_bound_[q] > limit.first) return;
+      thread_local std::vector<typename ShardTree<T>::Reached> reached;
       reached.clear();
+      home_.tree().reach(row, farthest_, limit.first, limit.second, home_.below(q), reached);
       const std::uint32_t first = home_.is_self() ? home_.own_shard() : first_[q];
-      for (std::uint32_t s = 0; s < shards; ++s) {
-        if (s == first || !is_in_reach(q, bounds[s], s)) continue;
-        if (!last_.empty() && last_[q] != kNoShard &&
-            std::pair(bounds[s], s) <= std::pair(bounds[last_[q]], std::uint32_t{last_[q]})) {
-          continue;
-        }
-        reached.emplace_back(bounds[s], s);
-      }
-      const std::size_t most = options_.shards_per_round;
-      if (most > 0 && reached.size() > most) {
+      std::erase_if(reached, [&](const auto& one) {
+        return one.shard == first || (!last_.empty() && last_[q].shard != ShardTree<T>::kNone && !(last_[q] < one));
+      });
+      if (reached.size() > most) {
         std::nth_element(reached.begin(), reached.begin() + static_cast<std::ptrdiff_t>(most - 1), reached.end());
         reached.resize(most);
       }
-      for (const auto& [bound, shard] : reached) ask(shard);
-      if (most > 0 && !reached.empty()) {
-        last_[q] = static_cast<std::uint16_t>(std::max_element(reached.begin(), reached.end())->second);
-      }
+      for (const auto& one : reached) ask(one.shard);
+      if (!last_.empty() && !reached.empty()) last_[q] = *std::max_element(reached.begin(), reached.end());
     });
+    if (options_.shards_per_round != 0) keep_active(asked);
+    return asked;
   }
 
-  /// Whether a shard may have a point that enters the list.
-  bool is_in_reach(std::uint64_t q, T bound, std::uint32_t shard) const {
-    if (!home_.may_ask(q, shard) || bound > farthest_) return false;
-    if (found_[q] < k_) return true;
+  /// Queries that asked nothing are done: their limits no longer change.
+  void keep_active(const AskedQueries& asked) {
+    std::vector<std::uint64_t> active;
+    for (const auto& some : asked) active.insert(active.end(), some.begin(), some.end());
+    std::sort(active.begin(), active.end());
+    active.erase(std::unique(active.begin(), active.end()), active.end());
+    active_ = QueryList(std::move(active));
+  }
+
+  /// What a shard must come before to be asked: the last entry of a full list.
+  std::pair<T, std::uint64_t> limit_of(std::uint64_t q) const {
+    if (found_[q] < k_) return {std::numeric_limits<T>::infinity(), kNoNumber};
     const std::uint64_t last = q * k_ + k_ - 1;
-    const T reduced = distances_.values<T>()[last];
-    return bound < reduced || (bound == reduced && home_.map().shards[shard].smallest < numbers_[last]);
+    return {distances_.values<T>()[last], numbers_[last]};
   }
 
   void add_limits(SearchRequest& request, const std::vector<std::uint64_t>& asked) const {
@@ -173,9 +181,16 @@ class KnnOf final : public KnnSearch::State {
     request.limits.resize(asked.size());
     home_.for_each(asked.size(), [&](std::uint64_t i) {
       if (!is_full(asked[i])) return;
-      const std::uint64_t last = asked[i] * k_ + k_ - 1;
-      request.limits[i] = {static_cast<double>(distances_.values<T>()[last]), numbers_[last]};
+      const auto [reduced, number] = limit_of(asked[i]);
+      request.limits[i] = {static_cast<double>(reduced), number};
     });
+  }
+
+  /// Whether a reply is all that there is so far: full lists of all queries, and the first ones.
+  bool may_adopt(const QueryList& queries, const SearchReply& reply) const {
+    return round_ == 1 && queries.size() == home_.count() && reply.numbers.size() == home_.count() * k_ &&
+           std::all_of(reply.counts.begin(), reply.counts.end(), [&](std::uint32_t count) { return count == k_; }) &&
+           std::all_of(found_.begin(), found_.end(), [](std::uint32_t found) { return found == 0; });
   }
 
   /// Two sorted lists; the nearest k of both stay.
@@ -217,7 +232,10 @@ class KnnOf final : public KnnSearch::State {
   Distances distances_;                ///< reduced until the end
   std::vector<std::uint32_t> found_;
   std::vector<std::uint16_t> first_;  ///< the shard of the first round; of a self-search always its own
-  std::vector<std::uint16_t> last_;   ///< where rounds are limited
+  std::vector<T> next_bound_;         ///< no other shard is nearer
+  /// Where rounds are limited: the last shard that was asked, in their order.
+  std::vector<typename ShardTree<T>::Reached> last_;
+  QueryList active_;  ///< queries that may have something to ask
   std::uint32_t round_ = 0;
   bool is_done_ = false;
 };

@@ -285,7 +285,7 @@ Bytes SearchReply::to_bytes() const {
   ByteWriter writer(MessageId::reply, 4 * counts.size() + 16 * numbers.size());
   writer.put(shard);
   writer.put_array(counts);
-  writer.put_array(numbers);
+  writer.put_array(std::span<const std::uint64_t>(numbers));
   writer.put_distances(reduced);
   return std::move(writer).take();
 }
@@ -295,7 +295,7 @@ SearchReply SearchReply::from_bytes(std::span<const std::byte> bytes) {
   SearchReply reply;
   reply.shard = reader.get<std::uint32_t>();
   reply.counts = reader.get_array<std::uint32_t>();
-  reply.numbers = reader.get_array<std::uint64_t>();
+  reply.numbers = ValueArray<std::uint64_t>(reader.get_array<std::uint64_t>());
   reply.reduced = reader.get_distances();
   reader.finish();
   return reply;

@@ -115,33 +115,35 @@ class CutterOf final : public PointCutter::State {
     return node;
   }
 
-  /// Adds the counts of threads, each of which has its own.
+  /// The counts of each thread: those of the first one are the sums.
   class ThreadCounts {
    public:
-    ThreadCounts(int threads, std::size_t size) : counts_(static_cast<std::size_t>(threads)), size_(size) {}
+    ThreadCounts(int threads, std::vector<std::uint64_t>& sums)
+        : sums_(sums), others_(static_cast<std::size_t>(threads)) {}
     std::uint64_t* of(int thread) {
-      auto& own = counts_[static_cast<std::size_t>(thread)];
-      if (own.empty()) own.assign(size_, 0);
+      if (thread == 0) return sums_.data();
+      auto& own = others_[static_cast<std::size_t>(thread)];
+      if (own.empty()) own.assign(sums_.size(), 0);
       return own.data();
     }
-    void add_to(std::vector<std::uint64_t>& sums) const {
-      for (const auto& own : counts_) {
-        for (std::size_t i = 0; i < own.size(); ++i) sums[i] += own[i];
+    void add_up() {
+      for (const auto& own : others_) {
+        for (std::size_t i = 0; i < own.size(); ++i) sums_[i] += own[i];
       }
     }
 
    private:
-    std::vector<std::vector<std::uint64_t>> counts_;
-    std::size_t size_;
+    std::vector<std::uint64_t>& sums_;
+    std::vector<std::vector<std::uint64_t>> others_;
   };
 
   template <typename Task>
   void count_in_tasks(std::uint64_t tasks, std::vector<std::uint64_t>& sums, const Task& task) const {
-    ThreadCounts counts(runtime::resolve_threads(threads_), sums.size());
+    ThreadCounts counts(runtime::resolve_threads(threads_), sums);
     runtime::parallel_for_workers(
         tasks, {.threads = threads_, .nanoseconds_per_task = kNanosecondsPerRow * kRowsPerTask},
         [&](std::uint64_t i, runtime::Worker& worker) { task(i, counts.of(worker.thread())); });
-    counts.add_to(sums);
+    counts.add_up();
   }
 
   void count_all(const CutPlan& plan, const std::vector<std::uint64_t>& slots, std::vector<std::uint64_t>& sums) {

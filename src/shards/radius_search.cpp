@@ -8,6 +8,7 @@
 #include <kith/shards/search.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace kith::shards::inline v0 {
@@ -76,7 +77,7 @@ class RadiusOf final : public State {
       for (std::uint64_t i = 0; i < queries.size(); ++i) counts_[queries[i]] += reply.counts[i];
       return;
     }
-    if (!reply.numbers.empty()) {
+    if (reply.numbers.size() > 0) {
       std::vector<std::uint64_t> offsets = offsets_of(reply.counts);
       answers_.push_back({std::move(queries), std::move(offsets), std::move(reply)});
     }
@@ -128,11 +129,16 @@ class RadiusOf final : public State {
 
   AskedQueries route() {
     const Metric metric = home_.map().rules.metric;
+    constexpr T kInfinity = std::numeric_limits<T>::infinity();
     const T shared = core::reduced_bound_of_radius<T>(metric, radii_.all());
-    return home_.route([&](std::uint64_t q, const T* bounds, const auto& ask) {
+    return home_.route(QueryList::all(home_.count()), [&](std::uint64_t q, const T* row, const auto& ask) {
+      if (!home_.map().has_bounds()) return home_.ask_all(q, ask);
       const T farthest = radii_.each() ? core::reduced_bound_of_radius<T>(metric, radii_.of(q)) : shared;
-      for (std::uint32_t s = 0; s < home_.map().size(); ++s) {
-        if (!home_.is_own(s) && home_.may_ask(q, s) && !(bounds[s] > farthest)) ask(s);
+      thread_local std::vector<typename ShardTree<T>::Reached> reached;
+      reached.clear();
+      home_.tree().reach(row, farthest, kInfinity, kNoNumber, home_.below(q), reached);
+      for (const auto& one : reached) {
+        if (!home_.is_own(one.shard)) ask(one.shard);
       }
     });
   }

@@ -106,12 +106,13 @@ class Answering {
     });
     std::vector<std::uint64_t> offsets(queries_ + 1, 0);
     for (std::uint64_t q = 0; q < queries_; ++q) offsets[q + 1] = offsets[q] + reply.counts[q];
-    reply.numbers.resize(offsets.back());
+    reply.numbers = ValueArray<std::uint64_t>(offsets.back());
     reply.reduced = Distances(dtype_of<T>, offsets.back());
-    const std::span<T> distances = reply.reduced.values<T>();
+    std::uint64_t* numbers = reply.numbers.data();
+    T* distances = reply.reduced.values<T>().data();
     for_each_row(queries_, options_.threads, [&](std::uint64_t q) {
       for (std::uint64_t j = 0; j < reply.counts[q]; ++j) {
-        reply.numbers[offsets[q] + j] = shard_.numbers[row(q, j)];
+        numbers[offsets[q] + j] = shard_.numbers[row(q, j)];
         distances[offsets[q] + j] = reduced(q, j);
       }
     });
@@ -213,8 +214,9 @@ class Answering {
     const PointLists found = shard_.index.box(request_.queries.view(), request_.upper.view(), search_);
     SearchReply reply = empty_reply();
     for (std::uint64_t q = 0; q < queries_; ++q) reply.counts[q] = static_cast<std::uint32_t>(found.count(q));
-    reply.numbers.reserve(found.indices().size());
-    for (const std::uint32_t row : found.indices()) reply.numbers.push_back(shard_.numbers[row]);
+    reply.numbers = ValueArray<std::uint64_t>(found.indices().size());
+    std::transform(found.indices().begin(), found.indices().end(), reply.numbers.data(),
+                   [&](std::uint32_t row) { return shard_.numbers[row]; });
     return reply;
   }
 

@@ -85,7 +85,7 @@ TEST(Messages, RepliesThatDoNotFitAreRefused) {
   wrong.shard = 7;
   EXPECT_THROW(search.take(wrong), CorruptFile);
   wrong = reply;
-  wrong.numbers.pop_back();
+  wrong.numbers = ValueArray<std::uint64_t>(std::span<const std::uint64_t>(reply.numbers).first(5));
   EXPECT_THROW(search.take(wrong), CorruptFile);
   wrong = reply;
   wrong.counts.push_back(0);

@@ -5,6 +5,7 @@
 #include <kith/neighbors.hpp>
 #include <kith/point_set.hpp>
 #include <kith/shards/numbered_points.hpp>
+#include <kith/value_array.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -48,8 +49,8 @@ struct KITH_EXPORT SearchRequest {
 /// Bytes: 4 for each query, and for each entry 8 and those of a coordinate.
 struct KITH_EXPORT SearchReply {
   std::uint32_t shard = 0;
-  std::vector<std::uint32_t> counts;   ///< entries of each query, or how many points were counted
-  std::vector<std::uint64_t> numbers;  ///< list after list; none where points are counted
+  std::vector<std::uint32_t> counts;  ///< entries of each query, or how many points were counted
+  ValueArray<std::uint64_t> numbers;  ///< list after list; none where points are counted
   /// What searches compare (squares under L2), which never tie where distances do not; none for boxes.
   Distances reduced;
 
