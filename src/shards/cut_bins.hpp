@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 
 namespace kith::shards {
 
@@ -28,8 +27,8 @@ inline std::uint32_t bin_shift(const CutPlan::Cut& cut) {
 
 /// Component `c` of the super-key of a point in a tree of `dims`.
 template <typename T>
-std::uint64_t component_of(const T* row, std::uint64_t number, std::uint32_t dims, std::uint32_t first_dim,
-                           std::size_t c) {
+inline std::uint64_t component_of(const T* row, std::uint64_t number, std::uint32_t dims, std::uint32_t first_dim,
+                                  std::size_t c) {
   if (c == dims) return number;
   const std::size_t d = first_dim + c;
   return ordered(row[d < dims ? d : d - dims]);
@@ -45,16 +44,31 @@ bool is_left(const CutPlan::Cut& cut, const T* row, std::uint64_t number, std::u
   return false;
 }
 
-/// The bin of a point that is near a cut that is not known; nothing if it is on one of its sides.
+/// A cut that is not known, ready to count points for.
+struct CountedCut {
+  const CutPlan::Cut* cut = nullptr;
+  std::size_t first_bin = 0;  ///< among those of all cuts
+  std::uint32_t shift = 0;
+  std::uint64_t low = 0, width = 0;
+
+  CountedCut() = default;
+  CountedCut(const CutPlan::Cut& of, std::size_t first)
+      : cut(&of), first_bin(first), shift(bin_shift(of)), low(of.low), width(of.high - of.low) {}
+};
+
+/// Counts a point of the cut's node; false if it is on one side of the cut for sure.
 template <typename T>
-std::optional<std::size_t> bin_of(const CutPlan::Cut& cut, const T* row, std::uint64_t number, std::uint32_t dims) {
-  const std::size_t c = cut.components.size();
-  for (std::size_t known = 0; known < c; ++known) {
-    if (component_of(row, number, dims, cut.dim, known) != cut.components[known]) return {};
+bool count_point(const CountedCut& counted, const T* row, std::uint64_t number, std::uint32_t dims,
+                 std::uint64_t* counts) {
+  const CutPlan::Cut& cut = *counted.cut;
+  const std::size_t known = cut.components.size();
+  for (std::size_t c = 0; c < known; ++c) {
+    if (component_of(row, number, dims, cut.dim, c) != cut.components[c]) return false;
   }
-  const std::uint64_t own = component_of(row, number, dims, cut.dim, c);
-  if (own < cut.low || own > cut.high) return {};
-  return static_cast<std::size_t>((own - cut.low) >> bin_shift(cut));
+  const std::uint64_t place = component_of(row, number, dims, cut.dim, known) - counted.low;  // wraps if it is below
+  if (place > counted.width) return false;
+  ++counts[counted.first_bin + (place >> counted.shift)];
+  return true;
 }
 
 }  // namespace kith::shards

@@ -20,7 +20,6 @@ namespace {
 /// Nodes are numbered by 16 bits: 4096 shards have 8191.
 constexpr std::uint16_t kLeftOut = 0xffff;
 constexpr std::uint64_t kRowsPerTask = std::uint64_t{1} << 16;
-constexpr std::uint64_t kNoSlot = ~std::uint64_t{0};
 /// About what a row of a pass takes, so that few and long tasks get threads.
 constexpr double kNanosecondsPerRow = 5;
 
@@ -53,13 +52,16 @@ class CutterOf final : public PointCutter::State {
   std::vector<std::uint64_t> counts(const CutPlan& plan) override {
     std::vector<std::uint64_t> sums(plan.counts(), 0);
     if (node_of_.empty()) return sums;
-    std::vector<std::uint64_t> slots(plan.nodes().size(), kNoSlot);  // where the bins of a node begin
-    for (std::size_t i = 0; i < plan.unknown().size(); ++i) slots[plan.unknown()[i]] = i * kBins;
+    std::vector<CountedCut> cuts(plan.nodes().size());  // of each node
+    for (std::size_t i = 0; i < plan.unknown().size(); ++i) {
+      const std::uint32_t node = plan.unknown()[i];
+      cuts[node] = CountedCut(plan.nodes()[node].cut, i * kBins);
+    }
     const bool goes_on = !plan.is_first_of_level() && near_round_ + 1 == plan.rounds();
     if (goes_on) {
-      count_near(plan, slots, sums);
+      count_near(cuts, sums);
     } else {
-      count_all(plan, slots, sums);
+      count_all(plan, cuts, sums);
     }
     near_round_ = plan.is_first_of_level() ? kNoRound : plan.rounds();
     return sums;
@@ -146,7 +148,7 @@ class CutterOf final : public PointCutter::State {
     counts.add_up();
   }
 
-  void count_all(const CutPlan& plan, const std::vector<std::uint64_t>& slots, std::vector<std::uint64_t>& sums) {
+  void count_all(const CutPlan& plan, const std::vector<CountedCut>& cuts, std::vector<std::uint64_t>& sums) {
     const std::uint64_t rows = node_of_.size(), tasks = (rows + kRowsPerTask - 1) / kRowsPerTask;
     const bool collects = !plan.is_first_of_level();
     std::vector<std::vector<std::uint64_t>> near(collects ? tasks : 0);
@@ -158,7 +160,8 @@ class CutterOf final : public PointCutter::State {
         const T* row = rows_->at(i, scratch.data());
         const std::uint64_t number = points_.number_of(i);
         node_of_[i] = node_of(plan, node_of_[i], row, number);
-        if (!count(plan, slots, node_of_[i], row, number, counts)) continue;
+        const CountedCut& cut = cuts[node_of_[i]];
+        if (cut.cut == nullptr || !count_point(cut, row, number, rows_->dims(), counts)) continue;
         if (collects) near[task].push_back(i);
       }
     });
@@ -167,7 +170,7 @@ class CutterOf final : public PointCutter::State {
   }
 
   /// Of the points near a cut, and forgets those that no longer are.
-  void count_near(const CutPlan& plan, const std::vector<std::uint64_t>& slots, std::vector<std::uint64_t>& sums) {
+  void count_near(const std::vector<CountedCut>& cuts, std::vector<std::uint64_t>& sums) {
     const std::uint64_t rows = near_.size(), tasks = (rows + kRowsPerTask - 1) / kRowsPerTask;
     std::vector<std::uint64_t> kept(tasks, 0);
     count_in_tasks(tasks, sums, [&](std::uint64_t task, std::uint64_t* counts) {
@@ -176,8 +179,10 @@ class CutterOf final : public PointCutter::State {
       std::uint64_t to = begin;
       for (std::uint64_t i = begin; i < end; ++i) {
         const std::uint64_t point = near_[i];
+        const CountedCut& cut = cuts[node_of_[point]];
+        if (cut.cut == nullptr) continue;
         const T* row = rows_->at(point, scratch.data());
-        if (count(plan, slots, node_of_[point], row, points_.number_of(point), counts)) near_[to++] = point;
+        if (count_point(cut, row, points_.number_of(point), rows_->dims(), counts)) near_[to++] = point;
       }
       kept[task] = to - begin;
     });
@@ -188,15 +193,6 @@ class CutterOf final : public PointCutter::State {
       all += kept[task];
     }
     near_.resize(all);
-  }
-
-  /// False if the point is not near a cut that is looked for.
-  bool count(const CutPlan& plan, const std::vector<std::uint64_t>& slots, std::uint16_t node, const T* row,
-             std::uint64_t number, std::uint64_t* counts) const {
-    if (slots[node] == kNoSlot) return false;
-    const std::optional<std::size_t> bin = bin_of(plan.nodes()[node].cut, row, number, rows_->dims());
-    if (bin) ++counts[slots[node] + *bin];
-    return bin.has_value();
   }
 
   /// From nodes to shards.
