@@ -23,6 +23,7 @@ MAY_INCLUDE = {
     "src/cpu": {"cpu", "core", "runtime", "split", "engine"},
     "src/cuda": {"cuda", "core", "runtime", "engine"},
     "src/apps": {"apps", "core", "runtime", "split"},
+    "src/shards": {"shards", "core", "runtime"},
     "src/io": {"io", "runtime"},
 }
 # The engines of a backend know nothing of each other; what several need lies beside them.
@@ -163,6 +164,7 @@ def self_test():
         "src/cuda/cover_tree/c.cpp": '#include "cuda/queries/boxes_among_rows.hpp"\n',
         "src/apps/generate.cpp": '#include "core/box.hpp"\n#include "runtime/parallel.hpp"\n#include <kith/a.hpp>\n',
         "src/io/npy.cpp": '#include "runtime/parallel.hpp"\n',
+        "src/shards/cut.cpp": '#include "core/box.hpp"\n#include "runtime/parallel.hpp"\n#include <kith/a.hpp>\n',
         "cli/main.cpp": '#include "flags.hpp"\n#include <kith/a.hpp>\n#include <CLI/CLI.hpp>\n',
         "cli/flags.hpp": "",
         "python/src/module.cpp": '#include "module.hpp"\n#include "run_command.hpp"\n#include <kith/a.hpp>\n',
@@ -181,6 +183,7 @@ def self_test():
         "src/cuda/kd_tree/search/knn.cuh": ['#include "cuda/brute_force/scan/scan_search.hpp"\n'],
         "src/cuda/cover_tree/c.cpp": ['#include "cuda/kd_tree/search/knn.cuh"\n'],
         "src/apps/generate.cpp": ['#include "io/x.hpp"\n', '#include "engine/e.hpp"\n'],
+        "src/shards/cut.cpp": ['#include "engine/e.hpp"\n', '#include "cpu/x.hpp"\n'],
         "src/io/npy.cpp": ['#include "apps/x.hpp"\n', '#include "kith/a.hpp"\n'],
         "cli/main.cpp": ['#include "core/box.hpp"\n', '#include "runtime/parallel.hpp"\n', "#include <cuda.h>\n"],
         "python/src/module.cpp": ['#include "core/box.hpp"\n', '#include "flags.hpp"\n', "#include <cuda.h>\n"],

@@ -9,6 +9,7 @@ PAGES = {
     "kith: points, index, results": "*.hpp",
     "kith::io: files": "io/*.hpp",
     "kith::apps: applications": "apps/*.hpp",
+    "kith::shards: points in several indexes": "shards/*.hpp",
 }
 WIDTH = 86  # of a line of code that fits on the page
 BEHIND = "///  "  # before what was said behind a declaration

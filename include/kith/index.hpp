@@ -139,6 +139,10 @@ struct LoadOptions {
 struct SearchOptions {
   /// L2 only: return squared distances. Radii stay plain distances.
   bool squared = false;
+  /// Return what searches compare instead of distances: squares under L2, the sums of powers under Lp, what L2 compares
+  /// under cosine, angular, haversine, seuclidean and mahalanobis. Two of these are equal only if the tie is broken by
+  /// the index, so lists of several indexes can be merged by them. Radii stay plain distances.
+  bool reduced = false;
   /// Self-searches only: a point is not its own neighbour. Its duplicates still are.
   bool exclude_self = false;
   /// Radius search only: keep the nearest `max_neighbors` of each list; 0 keeps all.

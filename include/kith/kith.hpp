@@ -65,6 +65,13 @@
 #include <kith/sequence_index.hpp>
 #include <kith/sequence_metric.hpp>
 #include <kith/sequence_set.hpp>
+#include <kith/shards/cut.hpp>
+#include <kith/shards/numbered_points.hpp>
+#include <kith/shards/requests.hpp>
+#include <kith/shards/search.hpp>
+#include <kith/shards/shard.hpp>
+#include <kith/shards/shard_map.hpp>
+#include <kith/shards/sharded_index.hpp>
 #include <kith/tuning.hpp>
 #include <kith/value_array.hpp>
 #include <kith/version.hpp>

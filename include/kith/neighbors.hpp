@@ -52,11 +52,12 @@ class KITH_EXPORT Distances {
 /// The caller's memory for distances of one of the two types.
 using DistanceSpan = std::variant<std::span<float>, std::span<double>>;
 
-/// One neighbour of a query.
-struct Neighbor {
-  std::uint32_t index = 0;
+/// One neighbour of a query. `Number` is how points are numbered: 64 bits where they are in several indexes.
+template <typename Number>
+struct NeighborOf {
+  Number index = 0;
   double distance = 0;
-  friend bool operator==(const Neighbor&, const Neighbor&) = default;
+  friend bool operator==(const NeighborOf&, const NeighborOf&) = default;
 };
 
 /// What `at(i)` returns for i from `first` up to `last`, to go through with a for loop.
@@ -103,13 +104,14 @@ auto row_iterator(const Result& result, std::uint64_t query) {
 
 /// k neighbours for each query, each row sorted by (distance, index). Missing ones have index `missing()` and distance
 /// infinity.
-class KITH_EXPORT Neighbors {
+template <typename Number>
+class KITH_EXPORT NeighborsOf {
  public:
-  Neighbors() = default;
+  NeighborsOf() = default;
   /// `indices` and `distances` hold queries x k values, row-major; `points` is the number of points searched.
   /// `exact` holds one flag per query, or nothing if all are exact.
-  Neighbors(std::uint64_t queries, std::uint32_t k, std::uint32_t points, ValueArray<std::uint32_t> indices,
-            Distances distances, std::vector<std::uint8_t> exact = {})
+  NeighborsOf(std::uint64_t queries, std::uint32_t k, Number points, ValueArray<Number> indices, Distances distances,
+              std::vector<std::uint8_t> exact = {})
       : queries_(queries),
         k_(k),
         points_(points),
@@ -120,17 +122,19 @@ class KITH_EXPORT Neighbors {
   std::uint64_t queries() const { return queries_; }
   std::uint32_t k() const { return k_; }
   /// The index that stands for "no such neighbour": the number of points.
-  std::uint32_t missing() const { return points_; }
+  Number missing() const { return points_; }
   DType dtype() const { return distances_.dtype(); }
 
-  std::uint32_t index(std::uint64_t query, std::uint32_t rank) const { return indices_[query * k_ + rank]; }
+  Number index(std::uint64_t query, std::uint32_t rank) const { return indices_[query * k_ + rank]; }
   double distance(std::uint64_t query, std::uint32_t rank) const { return distances_.at(query * k_ + rank); }
   /// The neighbours that a query has, nearest first: `for (const auto [index, distance] : found[query])`. Valid as long
   /// as this result.
   auto operator[](std::uint64_t query) const& {
     std::uint64_t last = (query + 1) * k_;
     while (last > query * k_ && indices_[last - 1] == points_) --last;
-    return NumberedRange(query * k_, last, [this](std::uint64_t i) { return Neighbor{indices_[i], distances_.at(i)}; });
+    return NumberedRange(query * k_, last, [this](std::uint64_t i) {
+      return NeighborOf<Number>{indices_[i], distances_.at(i)};
+    });
   }
   void operator[](std::uint64_t) && = delete;  // it would refer to a result that is gone
   /// Of all queries: `for (const auto row : found)`.
@@ -143,45 +147,45 @@ class KITH_EXPORT Neighbors {
   std::span<const std::uint8_t> exact() const { return exact_; }
 
   /// queries x k, row-major.
-  std::span<const std::uint32_t> indices() const { return indices_; }
+  std::span<const Number> indices() const { return indices_; }
   const Distances& distances() const& { return distances_; }
   /// Takes them out of a result that is no longer needed.
   Distances distances() && { return std::move(distances_); }
 
-  friend bool operator==(const Neighbors&, const Neighbors&) = default;
+  friend bool operator==(const NeighborsOf&, const NeighborsOf&) = default;
 
  private:
   std::uint64_t queries_ = 0;
   std::uint32_t k_ = 0;
-  std::uint32_t points_ = 0;
-  ValueArray<std::uint32_t> indices_;
+  Number points_ = 0;
+  ValueArray<Number> indices_;
   Distances distances_;
   std::vector<std::uint8_t> exact_;
 };
 
 /// A list of neighbours of any length for each query, each sorted by (distance, index). The list of query q is
 /// [offsets[q], offsets[q + 1]).
-class KITH_EXPORT NeighborLists {
+template <typename Number>
+class KITH_EXPORT NeighborListsOf {
  public:
-  NeighborLists() : offsets_{0} {}
+  NeighborListsOf() : offsets_{0} {}
   /// `offsets` has queries + 1 entries and starts with 0; `points` is the number of points searched.
-  NeighborLists(std::uint32_t points, std::vector<std::uint64_t> offsets, std::vector<std::uint32_t> indices,
-                Distances distances)
+  NeighborListsOf(Number points, std::vector<std::uint64_t> offsets, std::vector<Number> indices, Distances distances)
       : points_(points), offsets_(std::move(offsets)), indices_(std::move(indices)), distances_(std::move(distances)) {}
 
   std::uint64_t queries() const { return offsets_.size() - 1; }
   /// The number of points searched.
-  std::uint32_t points() const { return points_; }
+  Number points() const { return points_; }
   DType dtype() const { return distances_.dtype(); }
   /// The length of one list.
   std::uint64_t count(std::uint64_t query) const { return offsets_[query + 1] - offsets_[query]; }
 
-  std::uint32_t index(std::uint64_t query, std::uint64_t rank) const { return indices_[offsets_[query] + rank]; }
+  Number index(std::uint64_t query, std::uint64_t rank) const { return indices_[offsets_[query] + rank]; }
   double distance(std::uint64_t query, std::uint64_t rank) const { return distances_.at(offsets_[query] + rank); }
   /// The list of a query: `for (const auto [index, distance] : found[query])`. Valid as long as this result.
   auto operator[](std::uint64_t query) const& {
     return NumberedRange(offsets_[query], offsets_[query + 1], [this](std::uint64_t i) {
-      return Neighbor{indices_[i], distances_.at(i)};
+      return NeighborOf<Number>{indices_[i], distances_.at(i)};
     });
   }
   void operator[](std::uint64_t) && = delete;
@@ -190,48 +194,60 @@ class KITH_EXPORT NeighborLists {
   auto end() const { return row_iterator(*this, queries()); }
 
   std::span<const std::uint64_t> offsets() const { return offsets_; }
-  std::span<const std::uint32_t> indices() const { return indices_; }
+  std::span<const Number> indices() const { return indices_; }
   const Distances& distances() const& { return distances_; }
   /// Takes them out of a result that is no longer needed.
   Distances distances() && { return std::move(distances_); }
 
-  friend bool operator==(const NeighborLists&, const NeighborLists&) = default;
+  friend bool operator==(const NeighborListsOf&, const NeighborListsOf&) = default;
 
  private:
-  std::uint32_t points_ = 0;
+  Number points_ = 0;
   std::vector<std::uint64_t> offsets_;
-  std::vector<std::uint32_t> indices_;
+  std::vector<Number> indices_;
   Distances distances_;
 };
 
 /// A list of points of any length for each request, by ascending index. The list of request q is
 /// [offsets[q], offsets[q + 1]).
-class KITH_EXPORT PointLists {
+template <typename Number>
+class KITH_EXPORT PointListsOf {
  public:
-  PointLists() : offsets_{0} {}
+  PointListsOf() : offsets_{0} {}
   /// `offsets` has requests + 1 entries and starts with 0; `points` is the number of points searched.
-  PointLists(std::uint32_t points, std::vector<std::uint64_t> offsets, std::vector<std::uint32_t> indices)
+  PointListsOf(Number points, std::vector<std::uint64_t> offsets, std::vector<Number> indices)
       : points_(points), offsets_(std::move(offsets)), indices_(std::move(indices)) {}
 
   std::uint64_t size() const { return offsets_.size() - 1; }
   /// The number of points searched.
-  std::uint32_t points() const { return points_; }
+  Number points() const { return points_; }
   std::uint64_t count(std::uint64_t request) const { return offsets_[request + 1] - offsets_[request]; }
-  std::uint32_t index(std::uint64_t request, std::uint64_t place) const { return indices_[offsets_[request] + place]; }
-  std::span<const std::uint32_t> operator[](std::uint64_t request) const& {
+  Number index(std::uint64_t request, std::uint64_t place) const { return indices_[offsets_[request] + place]; }
+  std::span<const Number> operator[](std::uint64_t request) const& {
     return indices().subspan(offsets_[request], count(request));
   }
   void operator[](std::uint64_t) && = delete;
 
   std::span<const std::uint64_t> offsets() const { return offsets_; }
-  std::span<const std::uint32_t> indices() const { return indices_; }
+  std::span<const Number> indices() const { return indices_; }
 
-  friend bool operator==(const PointLists&, const PointLists&) = default;
+  friend bool operator==(const PointListsOf&, const PointListsOf&) = default;
 
  private:
-  std::uint32_t points_ = 0;
+  Number points_ = 0;
   std::vector<std::uint64_t> offsets_;
-  std::vector<std::uint32_t> indices_;
+  std::vector<Number> indices_;
 };
+
+using Neighbor = NeighborOf<std::uint32_t>;
+using Neighbors = NeighborsOf<std::uint32_t>;
+using NeighborLists = NeighborListsOf<std::uint32_t>;
+using PointLists = PointListsOf<std::uint32_t>;
+
+/// Of points that are numbered by 64 bits: those of several indexes (kith/shards/).
+using WideNeighbor = NeighborOf<std::uint64_t>;
+using WideNeighbors = NeighborsOf<std::uint64_t>;
+using WideNeighborLists = NeighborListsOf<std::uint64_t>;
+using WidePointLists = PointListsOf<std::uint64_t>;
 
 }  // namespace kith::inline v0

@@ -90,7 +90,7 @@ struct Content<PointView> : PointFiles {
     runtime::parallel_for((count + kBlock - 1) / kBlock, {.threads = options.threads}, [&](std::uint64_t block) {
       const std::uint64_t end = std::min(count, (block + 1) * kBlock);
       for (std::uint64_t i = block * kBlock; i < end; ++i) {
-        distances[i] = core::reported_distance(state.metric, options.squared, distances[i]);
+        distances[i] = core::reported_distance(state.metric, options.squared || options.reduced, distances[i]);
         if (renumbers) indices[i] = state.original_index(indices[i]);
       }
     });

@@ -1,6 +1,7 @@
 // The part of the facade that builds, from points or from an exported tree: chooses engine and device, finds bad rows,
 // copies and normalises where needed, and asks the backend for a searcher. Also what a build will take.
 #include "core/dispatch.hpp"
+#include "core/metric/period.hpp"
 #include "engine/backend.hpp"
 #include "engine/choose_engine.hpp"
 #include "engine/host_view.hpp"
@@ -133,7 +134,7 @@ bool build_from_points_as_they_lie(IndexState& state, PointView points, const Bu
 /// `points` are in host memory; those of `tree`, unless it is null, in its order.
 template <typename T>
 void build_from_clean_rows(IndexState& state, PointView points, const BuildOptions& options, const TreePoints* tree) {
-  std::vector<T> lengths = engine::period_lengths<T>(options.period, points.dims(), options.metric);
+  std::vector<T> lengths = core::period_lengths<T>(options.period, points.dims(), options.metric);
   if (!lengths.empty() && !state.preparation.is_plain()) {
     throw UsageError("period: periodic axes and metric_params do not go together");
   }
@@ -325,7 +326,7 @@ std::shared_ptr<IndexState> state_from_tree(const apps::InOrderTree& tree, const
   if (view.rows() == 0) view = PointView(nullptr, tree.facts.dtype, 0, tree.facts.dims, tree.facts.dims);
   core::visit_dtype(view.dtype(), [&](auto zero) {  // here, because now the caller's numbers are at hand
     using T = decltype(zero);
-    const std::vector<T> lengths = engine::period_lengths<T>(options.period, view.dims(), options.metric);
+    const std::vector<T> lengths = core::period_lengths<T>(options.period, view.dims(), options.metric);
     const engine::CleanRows rows{false, {tree.index.begin(), tree.index.end()}};
     if (is_plain) engine::require_inside_period(points.view().row<T>(0), view.rows(), lengths, rows, options.threads);
   });

@@ -66,7 +66,7 @@ std::uint32_t search_one(const IndexState& state, std::span<const T> query, std:
   std::uint32_t found = 0;
   while (found < k && indices[found] < state.clean) ++found;
   for (std::uint32_t j = 0; j < k; ++j) {
-    distances[j] = core::reported_distance(state.metric, options.squared, distances[j]);
+    distances[j] = core::reported_distance(state.metric, options.squared || options.reduced, distances[j]);
     indices[j] = state.original_index(indices[j]);
   }
   return found;

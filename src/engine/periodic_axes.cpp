@@ -1,42 +1,13 @@
 // See periodic_axes.hpp.
 #include "engine/periodic_axes.hpp"
 
-#include "core/metric/metrics.hpp"
+#include "core/metric/period.hpp"
 #include "runtime/parallel.hpp"
-
-#include <kith/error.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
 namespace kith::engine {
-
-template <typename T>
-std::vector<T> period_lengths(const std::vector<double>& period, std::uint32_t dims, Metric metric) {
-  constexpr T kInfinity = std::numeric_limits<T>::infinity();
-  if (period.empty()) return {};
-  if (period.size() != dims) {
-    throw UsageError(
-        fmt::format("period: {} length{} for {} dimension{}; give one for each, 0 for an axis that does not wrap",
-                    period.size(), period.size() == 1 ? "" : "s", dims, dims == 1 ? "" : "s"));
-  }
-  std::vector<T> lengths(dims, kInfinity);
-  for (std::uint32_t d = 0; d < dims; ++d) {
-    if (period[d] == 0) continue;
-    lengths[d] = static_cast<T>(period[d]);
-    if (!(period[d] > 0) || !(lengths[d] > 0) || lengths[d] == kInfinity) {
-      throw UsageError(
-          fmt::format("period: the length {} of axis {} (counted from 0) is not a positive {} number; give "
-                      "0 for an axis that does not wrap",
-                      period[d], d, name_of(dtype_of<T>)));
-    }
-  }
-  if (std::all_of(lengths.begin(), lengths.end(), [](T length) { return length == kInfinity; })) return {};
-  core::require_wraps(metric);
-  return lengths;
-}
 
 template <typename T>
 void require_inside_period(const T* rows, std::uint64_t count, const std::vector<T>& lengths, const CleanRows& clean,
@@ -71,16 +42,11 @@ void require_inside_period(const T* rows, std::uint64_t count, const std::vector
   if (all == 0) return;
   const Outside& first =
       *std::find_if(outside.begin(), outside.end(), [](const Outside& found) { return found.rows > 0; });
-  throw BadData(
-      fmt::format("points: row {}, column {} (counted from 0) is {}, outside [0, {}) of its periodic axis; {}; wrap "
-                  "the points into the box first",
-                  clean.all_clean ? first.first_row : clean.rows[first.first_row], first.first_column,
-                  rows[first.first_row * dims + first.first_column], lengths[first.first_column],
-                  all == 1 ? "it is the only such row" : fmt::format("{} rows are outside in all", all)));
+  throw core::outside_period(
+      clean.all_clean ? first.first_row : clean.rows[first.first_row], first.first_column,
+      core::outside_text(rows[first.first_row * dims + first.first_column], lengths[first.first_column]), all);
 }
 
-template std::vector<float> period_lengths(const std::vector<double>&, std::uint32_t, Metric);
-template std::vector<double> period_lengths(const std::vector<double>&, std::uint32_t, Metric);
 template void require_inside_period(const float*, std::uint64_t, const std::vector<float>&, const CleanRows&, int);
 template void require_inside_period(const double*, std::uint64_t, const std::vector<double>&, const CleanRows&, int);
 

@@ -1,10 +1,8 @@
-// Periodic axes: their lengths in the type of the points, the check of points, the wrapping of queries.
+// Periodic axes: the check of points, the wrapping of queries.
 #pragma once
 
 #include "core/query_row.hpp"
 #include "engine/validate.hpp"
-
-#include <kith/index.hpp>
 
 #include <cstdint>
 #include <span>
@@ -12,18 +10,13 @@
 
 namespace kith::engine {
 
-/// The lengths of BuildOptions::period in the type of the points, infinity where an axis does not wrap; empty if none
-/// does. Throws UsageError for a length that is none, a wrong number of them, or a metric that knows no way around.
-template <typename T>
-std::vector<T> period_lengths(const std::vector<double>& period, std::uint32_t dims, Metric metric);
-
 /// Throws BadData unless every coordinate of the clean rows lies in [0, length). `rows` lie side by side; `clean` tells
 /// their numbers in the caller's array.
 template <typename T>
 void require_inside_period(const T* rows, std::uint64_t count, const std::vector<T>& lengths, const CleanRows& clean,
                            int threads);
 
-/// `lengths` are those of `period_lengths` as doubles; none leave the row as it is.
+/// `lengths` are those of `core::period_lengths` as doubles; none leave the row as it is.
 template <typename T>
 void wrap_row(T* row, std::span<const double> lengths) {
   for (std::size_t d = 0; d < lengths.size(); ++d) row[d] = core::wrapped(row[d], static_cast<T>(lengths[d]));

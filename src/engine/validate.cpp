@@ -2,6 +2,7 @@
 #include "engine/validate.hpp"
 
 #include "core/dispatch.hpp"
+#include "core/metric/row_problem.hpp"
 #include "core/query_row.hpp"
 #include "runtime/parallel.hpp"
 
@@ -48,28 +49,11 @@ std::vector<std::vector<std::uint64_t>> bad_rows_per_block(PointView points, con
   return bad;
 }
 
-std::string_view name_of_bad_value(double value) { return std::isnan(value) ? "NaN" : "infinity"; }
-
-/// Why a finite row cannot be searched.
-std::string_view why_not_taken(const core::RowMap& map) {
-  if (map.form == core::RowForm::sphere) {
-    return map.is_degrees ? "is no latitude and longitude in degrees: -90 to 90 and -360 to 360"
-                          : "is no latitude and longitude in radians: -pi/2 to pi/2 and -2 pi to 2 pi";
-  }
-  return map.form == core::RowForm::direction
-             ? "has no direction (its length is zero or overflows), which the metric needs"
-             : "overflows when it is multiplied by the parameters of the metric";
-}
-
 [[noreturn]] void throw_bad_row(PointView points, std::string_view what, const core::RowMap& map, std::uint64_t row,
                                 std::uint64_t count) {
-  const std::string others = count == 1 ? "it is the only bad row" : fmt::format("{} rows are bad in all", count);
-  for (std::uint32_t d = 0; d < points.dims(); ++d) {
-    const double value = points.at(row, d);
-    if (std::isfinite(value)) continue;
-    throw BadRow(std::string(what), row, d, fmt::format("is {}; {}", name_of_bad_value(value), others));
-  }
-  throw BadRow(std::string(what), row, std::nullopt, fmt::format("{}; {}", why_not_taken(map), others));
+  const core::RowProblem problem = core::problem_of_row(points, row, map);
+  throw BadRow(std::string(what), row, problem.column,
+               fmt::format("{}; {}", problem.text, core::count_of_bad_rows(count)));
 }
 
 /// An array lies somewhere: `automatic` is no place.
@@ -226,6 +210,9 @@ void require_search_options(const SearchOptions& options, const SearchSubject& s
   if (options.squared && subject.metric.kind() != Metric::Kind::l2) {
     throw UsageError(fmt::format("squared distances exist for the metric l2 only, not for {}",
                                  subject.name.empty() ? subject.metric.name() : subject.name));
+  }
+  if (options.reduced && subject.kind == SearchKind::box) {
+    throw UsageError("reduced is for distances, but box searches report none");
   }
   if (options.exclude_self && !subject.is_self) {
     throw UsageError("exclude_self needs the points themselves as queries, but other queries were given");

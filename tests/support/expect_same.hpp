@@ -7,7 +7,8 @@
 
 namespace kith::test {
 
-inline void expect_same(const Neighbors& expected, const Neighbors& found) {
+template <typename Number>
+void expect_same(const NeighborsOf<Number>& expected, const NeighborsOf<Number>& found) {
   ASSERT_EQ(expected.queries(), found.queries());
   ASSERT_EQ(expected.k(), found.k());
   ASSERT_EQ(expected.missing(), found.missing());
@@ -22,7 +23,8 @@ inline void expect_same(const Neighbors& expected, const Neighbors& found) {
   FAIL() << "the results differ";
 }
 
-inline void expect_same(const NeighborLists& expected, const NeighborLists& found) {
+template <typename Number>
+void expect_same(const NeighborListsOf<Number>& expected, const NeighborListsOf<Number>& found) {
   ASSERT_EQ(expected.queries(), found.queries());
   ASSERT_EQ(expected.points(), found.points());
   ASSERT_EQ(expected.dtype(), found.dtype());
@@ -37,7 +39,8 @@ inline void expect_same(const NeighborLists& expected, const NeighborLists& foun
   FAIL() << "the results differ";
 }
 
-inline void expect_same(const PointLists& expected, const PointLists& found) {
+template <typename Number>
+void expect_same(const PointListsOf<Number>& expected, const PointListsOf<Number>& found) {
   ASSERT_EQ(expected.size(), found.size());
   ASSERT_EQ(expected.points(), found.points());
   if (expected == found) return;
