@@ -86,7 +86,8 @@ def main():
     errors = [int(count) for *_, text in results for count in re.findall(r"^========= (?:ERROR|RACECHECK) SUMMARY: (\d+)", text, re.MULTILINE)]
     for name, outcome, seconds, text in results:
         if outcome in ("failed", "timed out"):
-            print(f"=== {name} {outcome} after {seconds:.0f} s\n{text[-6000:]}")
+            print(f"=== {name} {outcome} after {seconds:.0f} s")
+            print("".join(f"  {line}\n" for line in text[-6000:].splitlines()))
     for name, _, seconds, _ in sorted(results, key=lambda result: -result[2])[:10]:
         print(f"{seconds:8.1f} s  {name}")
     print(f"[  PASSED  ] {outcomes.count('passed')} tests.")
