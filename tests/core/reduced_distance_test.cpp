@@ -138,7 +138,8 @@ TYPED_TEST(ReducedDistances, OnPeriodicAxesABoxIsNeverFartherThanAPointInside) {
     for (const Metric metric :
          {Metric::l2(), Metric::l1(), Metric::linf(), Metric::lp(1.5), Metric::lp(2.7), Metric::lp(3)}) {
       core::visit_reduction<WrappingMetrics>(metric, [&](auto reduced) {
-        const T bound = core::periodic_reduced_to_box(reduced, query, box.first.data(), box.second.data(), lengths.data(), dims);
+        const T bound =
+            core::periodic_reduced_to_box(reduced, query, box.first.data(), box.second.data(), lengths.data(), dims);
         EXPECT_GE(bound, T(0));
         for (std::uint64_t i = 1; i < 6; ++i) {
           const T* point = rows.view().row<T>(i);
