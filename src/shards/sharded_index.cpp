@@ -24,7 +24,7 @@
 namespace kith::shards::inline v0 {
 namespace {
 
-/// One request of a round, whoever asks.
+/// One request of a round, from any participant.
 struct Job {
   Search* search = nullptr;
   SearchRequest request;

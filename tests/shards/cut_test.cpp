@@ -1,4 +1,4 @@
-// Points are cut at exact medians, whoever holds them, in a bounded number of rounds.
+// Points are cut at exact medians, regardless of who holds them, in a bounded number of rounds.
 #include "shards/byte_transport.hpp"
 #include "shards/dealt_points.hpp"
 #include "support/random_case.hpp"

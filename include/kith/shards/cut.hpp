@@ -9,7 +9,7 @@
 //
 // The cuts are those of the top of the k-d tree (docs/guarantees.md): with S shards the node of shards [a, b) is cut at
 // c = (a + b) / 2, where its left part ends: floor(c n / S) points lie before it in the order of the tree. So shard j
-// has the points [floor(j n / S), floor((j + 1) n / S)) of that order, whoever held them.
+// has the points [floor(j n / S), floor((j + 1) n / S)) of that order, regardless of which participant held them.
 #pragma once
 
 #include <kith/export.hpp>
