@@ -182,7 +182,8 @@ TEST(ShardMessages, FindWhatTheOracleFindsOnRandomCases) {
       }
     } else {
       const std::uint64_t rows = c.search.queries.rows(), half = rows / 2;
-      for (const auto& [first, count] : {std::pair(std::uint64_t{0}, half), std::pair(half, rows - half)}) {
+      for (const bool is_second : {false, true}) {
+        const std::uint64_t first = is_second ? half : 0, count = is_second ? rows - half : half;
         ShardSearchOptions options = c.options;
         if (!options.index_below.empty()) options.index_below = c.options.index_below.subspan(first, count);
         compare(c.search.queries.view().slice(first, count), options, [&](std::uint64_t q) { return first + q; });
