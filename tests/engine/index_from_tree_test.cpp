@@ -4,6 +4,7 @@
 #include "support/expect_same.hpp"
 #include "support/oracle.hpp"
 #include "support/random_case.hpp"
+#include "support/sanitized.hpp"
 #include "support/thrown_message.hpp"
 
 #include <kith/apps/tree_export.hpp>
@@ -120,10 +121,11 @@ TEST(IndexFromTree, KeepsTheNumbersWhereRowsAreLeftOut) {
 /// Large enough for many subtrees, threads and groups of queries; with ties, and in dims that `auto` measures.
 TEST(IndexFromTree, LargeTreesAnswerAlike) {
   std::mt19937_64 random(8);
+  const std::uint64_t rows = KITH_TEST_SANITIZED ? 7'000 : 20'000;
   for (const NastyShape shape : {NastyShape::uniform, NastyShape::grid, NastyShape::clusters, NastyShape::all_equal}) {
     for (const std::uint32_t dims : {1u, 2u, 3u, 5u, 8u, 9u, 12u}) {
       const DType dtype = random() % 2 == 0 ? DType::f32 : DType::f64;
-      const PointSet points = nasty_points(shape, dtype, 20'000 + random() % 1000, dims, random);
+      const PointSet points = nasty_points(shape, dtype, rows + random() % 1000, dims, random);
       const PointSet queries = nasty_points(shape, dtype, 300, dims, random);
       const Index expected = Index::build(points.view(), {.device = Device::cpu()});
       const Neighbors neighbors = expected.knn(queries.view(), 9);

@@ -5,6 +5,7 @@
 #include "core/metric/sine.hpp"   // as well
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -147,14 +148,23 @@ T compared(Metric metric, const std::vector<T>& query, const std::vector<T>& poi
   return acc;
 }
 
+/// The factors of the contract's series for the arc sine, each from the one before.
+std::array<double, 48> make_angle_terms() {
+  std::array<double, 48> terms = {1};
+  for (std::size_t i = 1; i < terms.size(); ++i) {
+    const auto n = static_cast<double>(i);
+    terms[i] = terms[i - 1] * ((2 * n - 1) * (2 * n - 1)) / ((2 * n) * (2 * n + 1));
+  }
+  return terms;
+}
+
 /// The angle between unit vectors from the square of their distance, as the contract says.
 double angle_of(double square) {
+  static const std::array<double, 48> kTerms = make_angle_terms();
   const bool is_wide = square > 2;
   if (is_wide) square = 4 - std::min(square, 4.0);
-  std::vector<double> terms = {1};
-  for (double n = 1; n < 48; ++n) terms.push_back(terms.back() * ((2 * n - 1) * (2 * n - 1)) / ((2 * n) * (2 * n + 1)));
   double sum = 0;
-  for (auto term = terms.rbegin(); term != terms.rend(); ++term) sum = std::fma(sum, square / 4, *term);
+  for (auto term = kTerms.rbegin(); term != kTerms.rend(); ++term) sum = std::fma(sum, square / 4, *term);
   const double angle = std::sqrt(square) * sum;
   return is_wide ? 3.14159265358979323846 - angle : angle;
 }
