@@ -8,10 +8,7 @@
 #define KITH_KEPT_TARGETS                                     \
   (HWY_SCALAR | HWY_EMU128 | HWY_SSE2 | HWY_AVX2 | HWY_AVX3 | \
    (HWY_NEON_WITHOUT_AES != 0 ? HWY_NEON_WITHOUT_AES : HWY_NEON))
-#ifndef KITH_LEFT_OUT_TARGETS  // by builds for one machine only
-#define KITH_LEFT_OUT_TARGETS 0
-#endif
-#define HWY_DISABLED_TARGETS (~KITH_KEPT_TARGETS | (KITH_LEFT_OUT_TARGETS))
+#define HWY_DISABLED_TARGETS (~KITH_KEPT_TARGETS)
 
 #include <hwy/detect_targets.h>
 
