@@ -220,7 +220,7 @@ stage_python() {
 stage_browser() {
   begin 'the pages that kith writes, in a browser'
   tools/build.sh kith_command
-  run_pytest browser tests/browser
+  run_pytest browser --numprocesses "$jobs" tests/browser
   end
 }
 

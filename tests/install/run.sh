@@ -59,7 +59,7 @@ fi
 # are put together, as some projects ask for: it takes a third less, and the release build compiled each alone.
 printf 'add_subdirectory, shared library: '
 quietly cmake -S tests/install/subproject -B "$work/subproject" -G Ninja -DKITH_SOURCE="$root" -DKITH_CUDA=OFF \
-  -DBUILD_SHARED_LIBS=ON -DKITH_INSTALL=ON -DCMAKE_CXX_FLAGS=-O0 \
+  -DBUILD_SHARED_LIBS=ON -DKITH_INSTALL=ON "-DCMAKE_CXX_FLAGS=-O0 -DHWY_COMPILE_ONLY_STATIC" \
   -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=8
 quietly cmake --build "$work/subproject" --parallel "$jobs"
 "$work/subproject/subproject"
