@@ -82,9 +82,9 @@ TEST(KdBuilder, GivesTheSameFileOfManyPoints) {
     if (HasFatalFailure()) return;
   }
   std::mt19937_64 random(1);
-  expect_same_files(nasty_points(NastyShape::uniform, DType::f32, 600000, 3, random).view(), {}, {1, 2, 7});
-  expect_same_files(nasty_points(NastyShape::grid, DType::f32, 600000, 2, random).view(), {.leaf_size = 8}, {2});
-  expect_same_files(nasty_points(NastyShape::all_equal, DType::f64, 300000, 3, random).view(), {}, {2});
+  expect_same_files(nasty_points(NastyShape::uniform, DType::f32, 6 * rows, 3, random).view(), {}, {1, 2, 7});
+  expect_same_files(nasty_points(NastyShape::grid, DType::f32, 6 * rows, 2, random).view(), {.leaf_size = 8}, {2});
+  expect_same_files(nasty_points(NastyShape::all_equal, DType::f64, 3 * rows, 3, random).view(), {}, {2});
 }
 
 TEST(KdBuilder, IsNamedByExplainIfItIsNotTheDefault) {
