@@ -3,6 +3,7 @@
 #include <kith/apps/registration.hpp>
 
 #include "support/moved_clouds.hpp"
+#include "support/sanitized.hpp"
 
 #include <kith/error.hpp>
 
@@ -71,7 +72,7 @@ void expect_together(const Registration& found, const TwoParts& parts, std::uint
 }
 
 TEST(GlobalStart, PartsThatOverlapByTwoFifthsComeTogetherFromAnyTurn) {
-  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+  for (std::uint64_t seed = 0; seed < (KITH_TEST_SLOW ? 4 : 12); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const DType dtype = seed % 2 == 0 ? DType::f32 : DType::f64;
     expect_together(registered(TwoParts(16000, 3, seed), 3, dtype), TwoParts(16000, 3, seed), 3);
@@ -80,7 +81,7 @@ TEST(GlobalStart, PartsThatOverlapByTwoFifthsComeTogetherFromAnyTurn) {
 }
 
 TEST(GlobalStart, TurnsAboutZAloneIfNothingElseMayMove) {
-  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+  for (std::uint64_t seed = 0; seed < (KITH_TEST_SLOW ? 1 : 4); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     for (const std::uint32_t freedom : {4u, 3u}) {
       const TwoParts parts(16000, 3, seed, true, freedom == 3);
@@ -109,6 +110,7 @@ TEST(GlobalStart, RowsThatRepeatThemselvesLeadNowhereElse) {
   const auto expected =
       global_start(points_of(parts.source, 3, DType::f32).view(), points_of(parts.target, 3, DType::f32).view());
   for (const std::uint64_t period : {2u, 3u, 4u, 6u}) {
+    if (KITH_TEST_SLOW && period != 3) continue;
     const PointSet source = points_of(interleaved(parts.source, period), 3, DType::f32);
     const PointSet target = points_of(interleaved(parts.target, period), 3, DType::f32);
     const GlobalStart found = global_start(source.view(), target.view());
@@ -172,6 +174,7 @@ TEST(GlobalStart, HasTheSameBytesByEveryPath) {
       const Registration expected = register_clouds(source.view(), target.view(), options);
       const RegistrationTarget prepared(target.view(), options);
       for (const int threads : {1, 2, 5}) {
+        if (KITH_TEST_SLOW && threads != 2) continue;
         options.threads = threads;
         const Registration found = register_clouds(source.view(), target.view(), options);
         const Registration aligned = prepared.align(source.view(), options);

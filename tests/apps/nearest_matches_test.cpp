@@ -2,6 +2,7 @@
 #include "apps/register/nearest_matches.hpp"
 
 #include "support/moved_clouds.hpp"
+#include "support/sanitized.hpp"
 
 #include <gtest/gtest.h>
 
@@ -110,7 +111,7 @@ void expect_fresh_matches(std::uint64_t seed, int kind, std::uint32_t dims, doub
 }
 
 TEST(NearestMatches, EqualThoseOfAFreshSearchAtEveryIteration) {
-  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+  for (std::uint64_t seed = 0; seed < (KITH_TEST_SLOW ? 2 : 8); ++seed) {
     for (int kind = 0; kind < 3; ++kind) {
       for (const std::uint32_t dims : {2u, 3u}) {
         for (const Aid aid : {Aid::none, Aid::neighbors, Aid::hints}) {
@@ -123,7 +124,7 @@ TEST(NearestMatches, EqualThoseOfAFreshSearchAtEveryIteration) {
 }
 
 TEST(NearestMatches, OfTinyAndHugeCoordinatesAreTheIndexsToo) {
-  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+  for (std::uint64_t seed = 0; seed < (KITH_TEST_SLOW ? 1 : 4); ++seed) {
     for (int kind = 0; kind < 3; ++kind) {
       for (const Aid aid : {Aid::none, Aid::neighbors, Aid::hints}) {
         // Squares of these are no normal numbers any more, vanish, or overflow.
