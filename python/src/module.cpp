@@ -25,6 +25,7 @@ NB_MODULE(_kith, module) {
   kith::python::bind_bit_index(module);
   kith::python::bind_sequences(module);
   kith::python::bind_sequence_index(module);
+  kith::python::bind_shards(module);
   kith::python::bind_metric_tree(module);
   kith::python::bind_tree_export(module);
   kith::python::bind_command(module);

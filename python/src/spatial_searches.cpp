@@ -142,18 +142,18 @@ nb::object ball_lists(const Index& index, const nb::object& queries, const Radii
   return lists;
 }
 
-struct Pair {
+struct FoundPair {
   std::uint32_t first;
   std::uint32_t second;
 };
 
 /// All pairs of points within the radius, the smaller number first, in ascending order.
-std::vector<Pair> pairs_within(const Index& index, double radius, const SearchOptions& options) {
+std::vector<FoundPair> pairs_within(const Index& index, double radius, const SearchOptions& options) {
   const NeighborLists found = index.radius_self(radius, options);
   std::vector<std::uint64_t> starts(index.size() + 1, 0);
   for (const std::uint32_t first : found.indices()) ++starts[first + 1];
   for (std::size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
-  std::vector<Pair> pairs(found.indices().size());
+  std::vector<FoundPair> pairs(found.indices().size());
   for (std::uint64_t second = 0; second < found.queries(); ++second) {
     for (std::uint64_t rank = 0; rank < found.count(second); ++rank) {
       const std::uint32_t first = found.index(second, rank);
@@ -163,12 +163,12 @@ std::vector<Pair> pairs_within(const Index& index, double radius, const SearchOp
   return pairs;
 }
 
-nb::object set_of(std::span<const Pair> pairs, std::uint64_t points) {
+nb::object set_of(std::span<const FoundPair> pairs, std::uint64_t points) {
   nb::object set = nb::steal(PySet_New(nullptr));
   if (!set.is_valid()) throw nb::python_error();
   SharedNumbers shared(points);
   const WithoutCollector without_collector;
-  for (const Pair& pair : pairs) {
+  for (const FoundPair& pair : pairs) {
     const nb::object tuple = nb::steal(PyTuple_New(2));
     if (!tuple.is_valid()) throw nb::python_error();
     put_into_tuple(tuple.ptr(), 0, shared[pair.first]);
@@ -184,11 +184,11 @@ nb::object pairs(const Index& index, double radius, bool as_set) {
   SearchOptions options;
   options.earlier_only = true;
   options.progress = watch.callback();
-  const std::vector<Pair> found = watch.run([&] { return pairs_within(index, radius, options); });
+  const std::vector<FoundPair> found = watch.run([&] { return pairs_within(index, radius, options); });
   if (as_set) return set_of(found, index.size());
   const FreshArray<std::int64_t> array({found.size(), 2});
   std::int64_t* next = array.values;
-  for (const Pair& pair : found) {
+  for (const FoundPair& pair : found) {
     *next++ = pair.first;
     *next++ = pair.second;
   }

@@ -82,7 +82,7 @@ TEST_F(RegisterCommand, FindsAPoseOfWhichNothingIsKnown) {
   ASSERT_EQ(outcome.code, 0) << outcome;
   EXPECT_PRED2(has, outcome.err, "from global");
   EXPECT_PRED2(has, outcome.err, "global start: ");
-  EXPECT_PRED2(has, outcome.err, "fitness 1 (4000 pairs)");
+  EXPECT_PRED2(has, outcome.err, "fitness 1 (4 000 pairs)");
   EXPECT_EQ(register_clouds({"-q", "--initial", "global", "--threads", "1"}, "far.ply").out,
             register_clouds({"-q", "--initial", "global", "--threads", "3"}, "far.ply").out);
   const auto report = nlohmann::json::parse(register_clouds({"--initial", "global", "--json"}, "far.ply").out);
