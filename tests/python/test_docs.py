@@ -15,7 +15,7 @@ import kith
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs" / "python").glob("*.md"))
 BLOCK = re.compile(r"^(<!-- gpu -->\n)?```(python|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NEEDED = {"sklearn.md": "sklearn", "scipy.md": "scipy", "README.md": "matplotlib"}
+NEEDED = {"dask.md": "dask", "sklearn.md": "sklearn", "scipy.md": "scipy", "README.md": "matplotlib"}
 
 
 def has_gpu(code):
