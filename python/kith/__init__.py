@@ -94,10 +94,10 @@ __all__ = [
 ]
 
 # Imported when first used: they need packages that not everybody has.
-_SUBMODULES = frozenset({"dask", "neighbors", "plot", "spatial"})
+_SUBMODULES = frozenset({"dask", "mpi", "neighbors", "plot", "spatial"})
 
 if TYPE_CHECKING:  # a function __getattr__ would let every misspelt name pass
-    from . import dask, neighbors, plot, spatial
+    from . import dask, mpi, neighbors, plot, spatial
 else:
 
     def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""What the workers of kith.dask do: functions over chunks of rows, shards and messages.
+"""What workers of kith.dask and ranks of kith.mpi do, with chunks of rows, shards and messages.
 
 Each is a function of its arguments alone, so that a scheduler may run it again on another worker.
 """
@@ -24,7 +24,7 @@ class Shard:
 
     __slots__ = ("low", "options", "rules")
 
-    def __init__(self, parts: Sequence[bytes], rules: Rules, options: dict[str, Any]) -> None:
+    def __init__(self, parts: Sequence[bytes | bytearray], rules: Rules, options: dict[str, Any]) -> None:
         self.low = _kith.Shard.build(list(parts), rules, **options)
         self.rules, self.options = rules, options
 
@@ -94,20 +94,24 @@ class Search(NamedTuple):
         return 2 if self.kind == "knn" else 1
 
 
+def search_of(search: Search, queries: Any, number: int, own: dict[str, Any]) -> Any:
+    """A search before its first round. `own` is what each of its queries has."""
+    options = search.options
+    if "index_below" in own:
+        options = {**options, "index_below": own["index_below"]}
+    return _kith.QuerySearch(
+        search.map, search.kind,
+        queries.low if isinstance(queries, Shard) else as_rows(queries, "queries", search.dtype),
+        number=number, k=search.k, radii=own.get("radii"), options=options,
+    )
+
+
 def _after(
     search: Search, queries: Any, number: int, own: dict[str, Any],
     rounds: Sequence[Sequence[bytes | None]],
 ) -> Any:
     """A search after the rounds whose replies are here."""
-    options = search.options
-    radii = own.get("radii")
-    if "index_below" in own:
-        options = {**options, "index_below": own["index_below"]}
-    low = _kith.QuerySearch(
-        search.map, search.kind,
-        queries.low if isinstance(queries, Shard) else as_rows(queries, "queries", search.dtype),
-        number=number, k=search.k, radii=radii, options=options,
-    )
+    low = search_of(search, queries, number, own)
     for replies in rounds:
         low.next()
         for reply in replies:
@@ -120,7 +124,7 @@ def requests_of(
     search: Search, queries: Any, number: int, own: dict[str, Any],
     rounds: Sequence[Sequence[bytes | None]],
 ) -> Requests:
-    """What a chunk of queries asks in the next round. `own` is what its queries have each."""
+    """What a chunk of queries asks in the next round."""
     return _after(search, queries, number, own, rounds).next()
 
 
@@ -136,7 +140,11 @@ def result_of(
     search: Search, queries: Any, number: int, own: dict[str, Any],
     rounds: Sequence[Sequence[bytes | None]],
 ) -> tuple[Any, ...]:
-    low = _after(search, queries, number, own, rounds)
+    return end_of(search, _after(search, queries, number, own, rounds))
+
+
+def end_of(search: Search, low: Any) -> tuple[Any, ...]:
+    """What a search has found, after its last round."""
     if low.next():
         raise RuntimeError("a search has not come to its end")
     found = low.result()

@@ -39,6 +39,7 @@ from ._arguments import (
 )
 from ._arrays import as_queries, float_type, note, numpy_dtype
 from ._lists import NeighborLists
+from ._votes import codes_of, require_weights, shares, winners
 
 __all__ = ["Index", "KNeighborsClassifier", "LazyLists"]
 
@@ -410,8 +411,7 @@ class KNeighborsClassifier:
     """
 
     def __init__(self, n_neighbors: int = 5, *, weights: str = "uniform", **index: Any) -> None:
-        if weights not in ("uniform", "distance"):
-            raise ValueError(f'weights must be "uniform" or "distance", not {weights!r}')
+        require_weights(weights)
         self.n_neighbors, self.weights, self._options = n_neighbors, weights, index
 
     def fit(self, X: Any, y: Any) -> KNeighborsClassifier:
@@ -422,28 +422,29 @@ class KNeighborsClassifier:
         labels = _known(labels)
         if labels.shape != array.shape[:1]:
             raise ValueError(f"y has the shape {labels.shape}, X {array.shape}")
-        if not 1 <= self.n_neighbors <= array.shape[0]:
-            raise ValueError(
-                f"n_neighbors must be from 1 to {array.shape[0]}, the number of points, "
-                f"not {self.n_neighbors}"
-            )
         labels = labels.persist()
         blocks = labels.to_delayed().ravel()
         unique = dask.delayed(np.unique)
         self.classes_ = np.unique(np.concatenate(dask.compute(*map(unique, blocks))))
-        code = dask.delayed(_codes_of)
+        code = dask.delayed(codes_of)
         join = dask.delayed(np.concatenate)
         (self._codes,) = dask.persist(join([code(block, self.classes_) for block in blocks]))
         self.index_ = Index(array, **self._options)
+        most = len(self.index_) - self.index_.skipped
+        if not 1 <= self.n_neighbors <= most:
+            raise ValueError(
+                f"n_neighbors must be from 1 to {most}, the number of points, "
+                f"not {self.n_neighbors}"
+            )
         return self
 
     def predict(self, X: Any) -> Any:
         """The label of each query: a dask array."""
-        return self._voted(X, _winners, (), self.classes_.dtype)
+        return self._voted(X, _winning_labels, (), self.classes_.dtype)
 
     def predict_proba(self, X: Any) -> Any:
         """The share of the weight that each class has among the neighbours of a query."""
-        return self._voted(X, _votes_shared, (len(self.classes_),), np.float64)
+        return self._voted(X, _shares, (len(self.classes_),), np.float64)
 
     def _voted(self, X: Any, vote: Callable[..., Any], each: tuple[int, ...], dtype: Any) -> Any:
         distances, indices = self.index_.knn(X, self.n_neighbors)
@@ -459,40 +460,13 @@ class KNeighborsClassifier:
         )
 
 
-def _codes_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    return np.searchsorted(classes, labels).astype(np.min_scalar_type(max(0, len(classes) - 1)))
-
-
-def _weights_of(distances: np.ndarray, weights: str) -> np.ndarray | None:
-    """By inverse distances; where some are 0, only those count."""
-    if weights == "uniform":
-        return None
-    with np.errstate(divide="ignore"):
-        inverse = 1.0 / distances
-    at_zero = np.isinf(inverse)
-    rows = at_zero.any(axis=1)
-    inverse[rows] = at_zero[rows]
-    return inverse.astype(np.float64)
-
-
-def _winners(
+def _winning_labels(
     distances: np.ndarray, indices: np.ndarray, codes: np.ndarray, classes: np.ndarray, how: str
 ) -> np.ndarray:
-    labels = codes[indices].astype(np.int64)
-    places = np.arange(labels.size).reshape(labels.shape)
-    winners = _kith.winning_classes(
-        labels.ravel(), len(classes), places, _weights_of(distances, how), ties="lowest", threads=1
-    )
-    return classes.take(winners)
+    return classes.take(winners(distances, codes[indices], len(classes), how))
 
 
-def _votes_shared(
+def _shares(
     distances: np.ndarray, indices: np.ndarray, codes: np.ndarray, classes: np.ndarray, how: str
 ) -> np.ndarray:
-    weights = _weights_of(distances, how)
-    places = np.arange(len(indices)).repeat(indices.shape[1]) * len(classes)
-    places += codes[indices.ravel()]
-    votes = np.bincount(
-        places, None if weights is None else weights.ravel(), minlength=len(indices) * len(classes)
-    ).reshape(len(indices), len(classes))
-    return votes / votes.sum(axis=1, keepdims=True)
+    return shares(distances, codes[indices], len(classes), how)

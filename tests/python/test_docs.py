@@ -14,6 +14,7 @@ import kith
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs" / "python").glob("*.md"))
+RUN_BY_MPI = {"mpi.md"}  # by test_mpi.py
 BLOCK = re.compile(r"^(<!-- gpu -->\n)?```(python|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDED = {"dask.md": "dask", "sklearn.md": "sklearn", "scipy.md": "scipy", "README.md": "matplotlib"}
 
@@ -41,7 +42,9 @@ def run_console(code, names, page, line):
     names.update(test.globs)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.name not in RUN_BY_MPI], ids=lambda page: page.stem
+)
 def test_examples_run(page, tmp_path, monkeypatch):
     if page.name in NEEDED:
         pytest.importorskip(NEEDED[page.name])
