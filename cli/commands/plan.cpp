@@ -11,6 +11,7 @@
 
 #include <kith/error.hpp>
 #include <kith/job_plan.hpp>
+#include <kith/shards/shard_plan.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -30,8 +31,11 @@ constexpr std::uint64_t kMostCounted = 1000000000000;  // products of counts sta
 constexpr std::uint64_t kMostPlanDims = 4096, kMostPlanK = 65536;
 constexpr std::uint64_t kMostPointsOfIndex = 0xfffffffe;
 
+constexpr std::uint32_t kMostShards = 4096;
+
 struct PlanFlags {
   JobRequest job;
+  std::uint32_t shards = 0;  // 0: one index, or parts that are searched one after the other
   bool device_given = false;
   bool all = false;
   OutputFlags output;
@@ -83,6 +87,16 @@ std::string text_of(const JobPlan& plan, const JobRequest& job) {
   line("host", fmt::format("{} with points, queries and answers", bytes(plan.host_bytes)));
   line("time",
        fmt::format("build {}, search {}", time(plan.build_ms), plan.chunks == 0 ? "0 ms" : time(plan.search_ms)));
+  return text;
+}
+
+std::string text_of_messages(const shards::ShardPlan& plan) {
+  std::string text =
+      fmt::format("{}, each on a device of its own; sent in all\n", counted(plan.shards, "shard"));
+  text += fmt::format("  build   {} of points go elsewhere once; at most {}, {} of sums at each shard\n",
+                      bytes(plan.moved_bytes), counted(plan.rounds, "round"), bytes(plan.sum_bytes));
+  text += fmt::format("  search  a query asks {:.4g} shards; {} of queries and {} of answers in {}\n", plan.asked,
+                      bytes(plan.query_bytes), bytes(plan.answer_bytes), counted(plan.messages, "message"));
   return text;
 }
 
@@ -138,17 +152,34 @@ ordered_json json_of(const JobPlan& plan) {
   return json;
 }
 
+JobPlan plan_of(const JobRequest& job, std::uint32_t shards) {
+  return shards == 0 ? plan_job(job) : shards::plan_shards(job, shards).of_shard;
+}
+
 std::vector<JobPlan> plans_of(const PlanFlags& flags) {
-  if (!flags.all) return {plan_job(flags.job)};
+  if (!flags.all) return {plan_of(flags.job, flags.shards)};
   if (flags.device_given) throw UsageError("--device does not go with --all, which plans for every card");
   JobRequest job = flags.job;
   job.device = Device::cpu();
-  std::vector<JobPlan> plans = {plan_job(job)};
+  std::vector<JobPlan> plans = {plan_of(job, flags.shards)};
   for (const GpuCard& card : known_cards()) {
     job.card = &card;
-    plans.push_back(plan_job(job));
+    plans.push_back(plan_of(job, flags.shards));
   }
   return plans;
+}
+
+ordered_json json_of(const shards::ShardPlan& plan) {
+  ordered_json json;
+  json["shards"] = plan.shards;
+  json["rounds"] = plan.rounds;
+  json["sum_bytes"] = plan.sum_bytes;
+  json["moved_bytes"] = plan.moved_bytes;
+  json["asked"] = plan.asked;
+  json["messages"] = plan.messages;
+  json["query_bytes"] = plan.query_bytes;
+  json["answer_bytes"] = plan.answer_bytes;
+  return json;
 }
 
 int run_plan(const PlanFlags& flags) {
@@ -162,13 +193,17 @@ int run_plan(const PlanFlags& flags) {
     json["k"] = job.k;
     json["queries"] = job.queries.value_or(job.points);
     json["self"] = !job.queries;
+    if (flags.shards > 0) json["of_shards"] = json_of(shards::plan_shards(job, flags.shards));
     for (const JobPlan& plan : plans) json["plans"].push_back(json_of(plan));
     write_to_stdout(json.dump(2) + "\n");
     return 0;
   }
   std::string text = fmt::format("{} of {} ({}), {}, k = {}\n", counted(job.points, "point"),
                                  counted(job.dims, "dimension"), name_of(job.dtype), queries_of(job), job.k);
-  if (job.points > kMostPointsOfIndex) {
+  if (flags.shards > 0) {
+    text += text_of_messages(shards::plan_shards(job, flags.shards));
+    text += flags.all ? "each shard\n" : "each shard: ";
+  } else if (job.points > kMostPointsOfIndex) {
     text += fmt::format("one index holds at most {} points: the job is planned in parts\n",
                         readable_count(kMostPointsOfIndex));
   }
@@ -230,10 +265,14 @@ Command plan_command() {
         {"--memory", "BYTES", "plan with so much memory of the device: 40GB, 16GiB; by default all that it has",
          [flags](const std::string& value) { flags->job.memory_bytes = parse_bytes("--memory", value); }},
         {"--all", "", "a table: the CPU of this machine and every card", &flags->all},
+        whole_flag("--shards", "N",
+                   "cut the points into so many shards, each on such a device of its own, and count what they send",
+                   flags->shards, 1, kMostShards),
         json_flag(flags->output, "print the plan as JSON")}}};
   command.examples = {
       {"will 2 billion points fit on an H200?", "kith plan --points 2e9 --queries 1e9 --k 8 --device H200"},
       {"which card suffices?", "kith plan --points 500M --dims 3 --all"},
+      {"ten billion points on 16 cards", "kith plan --points 1e10 --shards 16 --device H200"},
       {"what 16 GiB of host memory mean", "kith plan --points 1e9 --device cpu --memory 16GiB"}};
   command.run = [flags] { return run_plan(*flags); };
   add_profile_flag(command, flags->output);

@@ -2,6 +2,7 @@
 #include "cli/run_command.hpp"
 
 #include <kith/job_plan.hpp>
+#include <kith/shards/shard_plan.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -71,6 +72,25 @@ TEST(PlanCommand, PrintsALineForEachFact) {
   EXPECT_PRED2(has, run_kith({"plan", "-n", "5e9", "--device", "H200"}).out, "at most 4 294 967 294 points");
   EXPECT_PRED2(has, run_kith({"plan", "-n", "1M", "--memory", "9MB", "--device", "cpu"}).out, "an index each");
   EXPECT_PRED2(has, run_kith({"plan", "-n", "1M", "--memory", "2kB", "--device", "T4"}).out, "not even one point fits");
+}
+
+TEST(PlanCommand, CountsWhatShardsSend) {
+  const json plan = planned({"-n", "1e10", "--queries", "1e9", "--shards", "16", "--device", "H200"});
+  const shards::ShardPlan same =
+      shards::plan_shards({.points = 10000000000, .queries = 1000000000, .card = &card_named("H200")}, 16);
+  EXPECT_EQ(plan["of_shards"]["shards"], 16);
+  EXPECT_EQ(plan["of_shards"]["moved_bytes"], same.moved_bytes);
+  EXPECT_EQ(plan["of_shards"]["query_bytes"], same.query_bytes);
+  EXPECT_EQ(plan["of_shards"]["answer_bytes"], same.answer_bytes);
+  EXPECT_EQ(plan["of_shards"]["asked"], same.asked);
+  EXPECT_EQ(plan["plans"][0]["index_bytes"], same.of_shard.index_bytes);
+  const Outcome text = run_kith({"plan", "-n", "1e10", "--shards", "16", "--device", "H200"});
+  EXPECT_EQ(text.code, 0) << text;
+  EXPECT_PRED2(has, text.out, "\n16 shards, each on a device of its own; sent in all\n  build   188 GB of points");
+  EXPECT_PRED2(has, text.out, "\neach shard: H200, engine");
+  EXPECT_PRED2(has, run_kith({"plan", "-n", "1e10", "--shards", "16", "--all"}).out, "\neach shard\ndevice ");
+  EXPECT_EQ(run_kith({"plan", "-n", "1e6", "--shards", "0"}).code, 2);
+  EXPECT_EQ(run_kith({"plan", "-n", "1e6", "--shards", "4097"}).code, 2);
 }
 
 TEST(PlanCommand, HasATableOfAllCards) {

@@ -3,10 +3,13 @@
 #include "support/expect_same.hpp"
 #include "support/random_case.hpp"
 
+#include <kith/error.hpp>
+#include <kith/shards/shard_plan.hpp>
 #include <kith/shards/sharded_index.hpp>
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 namespace kith::test {
@@ -88,6 +91,47 @@ TEST(Traffic, ShardsWithoutAdmissiblePointsAreNotAsked) {
   const WideNeighbors found = index.knn(points.view(), 3, {.index_below = below, .traffic = &traffic});
   EXPECT_EQ(traffic.queries, 800u);
   EXPECT_EQ(found.index(799, 0), 99u);
+}
+
+TEST(Traffic, IsWhatThePlanSays) {
+  struct Case {
+    std::uint32_t dims, k, shards;
+    DType dtype;
+  };
+  for (const Case& one : {Case{2, 8, 5, DType::f64}, Case{3, 8, 8, DType::f32}, Case{3, 20, 24, DType::f32}}) {
+    std::mt19937_64 random(4);
+    const PointSet points = nasty_points(NastyShape::uniform, one.dtype, 60000, one.dims, random);
+    const PointSet queries = nasty_points(NastyShape::uniform, one.dtype, 6000, one.dims, random);
+    const ShardedIndex index = ShardedIndex::build(points.view(), {.shards = one.shards});
+    JobRequest job{.points = points.size(), .dims = one.dims, .dtype = one.dtype, .k = one.k};
+    SearchTraffic own, other;
+    index.knn_self(one.k, {.traffic = &own});
+    index.knn(queries.view(), one.k, {.traffic = &other});
+    const shards::ShardPlan of_own = shards::plan_shards(job, one.shards);
+    const auto near = [](std::uint64_t sent, double planned) {
+      return testing::AssertionResult(std::abs(static_cast<double>(sent) / planned - 1) < 0.2)
+             << sent << " against " << planned << " as planned";
+    };
+    EXPECT_TRUE(near(own.queries, (of_own.asked - 1) * static_cast<double>(points.size())));
+    EXPECT_TRUE(near(own.bytes_out, static_cast<double>(of_own.query_bytes)));
+    EXPECT_TRUE(near(own.bytes_back, static_cast<double>(of_own.answer_bytes)));
+    EXPECT_LE(own.requests * 2, of_own.messages);
+    job.queries = queries.size();
+    const shards::ShardPlan of_other = shards::plan_shards(job, one.shards);
+    EXPECT_TRUE(near(other.queries, of_other.asked * static_cast<double>(queries.size())));
+    EXPECT_DOUBLE_EQ(of_own.asked, of_other.asked);
+  }
+}
+
+TEST(Traffic, APlanOfOneShardIsThatOfAnIndex) {
+  const JobRequest job{.points = 1000000, .device = Device::cpu()};
+  const shards::ShardPlan plan = shards::plan_shards(job, 1);
+  EXPECT_EQ(plan.of_shard.index_bytes, plan_job(job).index_bytes);
+  EXPECT_EQ(plan.asked, 1);
+  EXPECT_EQ(plan.messages + plan.query_bytes + plan.answer_bytes + plan.moved_bytes + plan.sum_bytes, 0u);
+  EXPECT_THROW(shards::plan_shards(job, 0), UsageError);
+  EXPECT_THROW(shards::plan_shards(job, 4097), UsageError);
+  EXPECT_EQ(shards::plan_shards({.points = 0, .device = Device::cpu()}, 8).answer_bytes, 0u);
 }
 
 }  // namespace
