@@ -20,3 +20,8 @@ if(kith_wants_mpi)
   endif()
 endif()
 message(STATUS "kith: MPI ${KITH_HAS_MPI}")
+
+# For tests: more ranks than cores, as root in a container, one thread each; a rank that waits leaves its core to others.
+set(kith_mpi_environment OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
+  OMPI_MCA_btl_vader_single_copy_mechanism=none)
