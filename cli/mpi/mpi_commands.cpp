@@ -74,7 +74,7 @@ void write(const std::string& path, const WideNeighborLists& found, std::uint64_
 
 void write(const std::string& path, const std::vector<std::uint64_t>& counts, std::uint64_t points,
            const ProgressCallback& progress) {
-  if (points > kMostNarrow) return io::write_counts(path, counts, progress);
+  if (points > kMostNarrow) return io::write_wide_counts(path, counts, progress);
   io::write_counts(path, narrow(counts), progress);
 }
 

@@ -37,8 +37,8 @@ KITH_EXPORT void write_counts(const std::string& path, const std::vector<std::ui
                               const ProgressCallback& progress = {});
 
 /// The same with `counts` as u64.
-KITH_EXPORT void write_counts(const std::string& path, const std::vector<std::uint64_t>& counts,
-                              const ProgressCallback& progress = {});
+KITH_EXPORT void write_wide_counts(const std::string& path, const std::vector<std::uint64_t>& counts,
+                                   const ProgressCallback& progress = {});
 
 /// Reads what `write_neighbors` wrote as .npz, or what NumPy saved under the same names: `indices` of any integer type,
 /// `distances` as f32 or f64. Without `points` the number of points is one more than the largest index; if that index

@@ -83,7 +83,8 @@ void write_lists_as_text(runtime::OutputFile& file, char separator, std::uint64_
 char separator_of(ResultForm form) { return form == ResultForm::tab_separated ? '\t' : ','; }
 
 template <typename Number>
-void write_result_file(const std::string& path, const NeighborsOf<Number>& neighbors, const ProgressCallback& progress) {
+void write_result_file(const std::string& path, const NeighborsOf<Number>& neighbors,
+                       const ProgressCallback& progress) {
   const ResultForm form = form_of(path);
   runtime::OutputFile file(path, runtime::Compression::by_name);
   if (form == ResultForm::npz) {
@@ -106,7 +107,8 @@ void write_result_file(const std::string& path, const NeighborsOf<Number>& neigh
 }
 
 template <typename Number>
-void write_result_file(const std::string& path, const NeighborListsOf<Number>& lists, const ProgressCallback& progress) {
+void write_result_file(const std::string& path, const NeighborListsOf<Number>& lists,
+                       const ProgressCallback& progress) {
   const ResultForm form = form_of(path);
   runtime::OutputFile file(path, runtime::Compression::by_name);
   if (form == ResultForm::npz) {
@@ -129,13 +131,13 @@ void write_result_file(const std::string& path, const NeighborListsOf<Number>& l
 }
 
 template <typename Count>
-void write_result_file(const std::string& path, const std::vector<Count>& counts, const ProgressCallback& progress) {
+void write_result_file(const std::string& path, std::span<const Count> counts, const ProgressCallback& progress) {
   const ResultForm form = form_of(path);
   runtime::OutputFile file(path, runtime::Compression::by_name);
   if (form == ResultForm::npz) {
     const std::uint64_t shape[] = {counts.size()};
     ArrayArchive archive(file, progress, counts.size() * sizeof(Count));
-    archive.add("counts", shape, std::span<const Count>(counts));
+    archive.add("counts", shape, counts);
     archive.finish();
   } else {
     const char separator = separator_of(form);
@@ -169,10 +171,11 @@ void write_neighbors(const std::string& path, const WideNeighborLists& lists, co
 }
 
 void write_counts(const std::string& path, const std::vector<std::uint32_t>& counts, const ProgressCallback& progress) {
-  write_result_file(path, counts, progress);
+  write_result_file(path, std::span<const std::uint32_t>(counts), progress);
 }
-void write_counts(const std::string& path, const std::vector<std::uint64_t>& counts, const ProgressCallback& progress) {
-  write_result_file(path, counts, progress);
+void write_wide_counts(const std::string& path, const std::vector<std::uint64_t>& counts,
+                       const ProgressCallback& progress) {
+  write_result_file(path, std::span<const std::uint64_t>(counts), progress);
 }
 
 void write_point_lists(const std::string& path, const PointLists& lists, const ProgressCallback& progress) {
