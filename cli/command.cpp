@@ -12,6 +12,11 @@
 
 namespace kith::cli {
 
+std::string& program_name() {
+  static std::string name = "kith";
+  return name;
+}
+
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
   std::size_t start = 0;

@@ -63,6 +63,9 @@ struct Command {
   std::function<int()> run;  ///< called after all flags were taken; returns the exit code
 };
 
+/// The program whose commands these are, as help and messages name it: "kith" unless another one sets it.
+std::string& program_name();
+
 /// The parts of "a,b,c" between the separators; one empty part for an empty text.
 std::vector<std::string> split(const std::string& text, char separator);
 

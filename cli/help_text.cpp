@@ -67,8 +67,8 @@ std::string guide(const std::vector<Command>& commands) {
 }
 
 std::string help_of(const Command& command) {
-  std::string text = fmt::format("kith {}: {}\n\nUsage: kith {} {}\n\n{}\n", command.name, command.summary,
-                                 command.name, command.synopsis, wrapped(command.description, 0));
+  std::string text = fmt::format("{0} {1}: {2}\n\nUsage: {0} {1} {3}\n\n{4}\n", program_name(), command.name,
+                                 command.summary, command.synopsis, wrapped(command.description, 0));
   if (!command.arguments.empty()) {
     text += "\nArguments:\n";
     for (const Argument& argument : command.arguments) text += entry(argument.name, argument.text);

@@ -59,7 +59,7 @@ std::string missing_value(const std::string& said) {
 }  // namespace
 
 bool parse_words(const Command& command, const std::vector<std::string>& words) {
-  CLI::App app(command.summary, "kith " + command.name);
+  CLI::App app(command.summary, program_name() + " " + command.name);
   for (const Argument& argument : command.arguments) add_to(app, argument);
   for (const FlagGroup& group : command.groups) {
     for (const Flag& flag : group.flags) add_to(app, flag);
@@ -75,8 +75,8 @@ bool parse_words(const Command& command, const std::vector<std::string>& words) 
     for (const std::string& extra : app.remaining()) {
       if (extra.size() > 1 && extra[0] == '-') refuse_extra(command, extra);
     }
-    throw UsageError(
-        fmt::format("{}: {}; usage: kith {} {}", command.name, error.what(), command.name, command.synopsis));
+    throw UsageError(fmt::format("{}: {}; usage: {} {} {}", command.name, error.what(), program_name(), command.name,
+                                 command.synopsis));
   } catch (const CLI::ParseError& error) {
     throw UsageError(fmt::format("{}: {}", command.name, missing_value(error.what())));
   }

@@ -22,6 +22,7 @@
 #include <new>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 namespace kith::cli {
 namespace {
@@ -67,42 +68,59 @@ int run(const std::vector<std::string>& words) {
 }
 
 /// One line, whatever the message holds: a file name may contain a line break.
-int complain(const std::string& message, int code) {
-  std::string line = "kith: " + message;
+void complain(const std::string& message) {
+  std::string line = fmt::format("{}: {}", program_name(), message);
   std::replace(line.begin(), line.end(), '\n', ' ');
   write_to_stderr(printable(line) + "\n");
-  return code;
 }
 
 /// What a command can be asked for less of.
-std::string advice_on_memory(const std::vector<std::string>& words) {
-  const std::string command = words.empty() ? "" : words[0];
+std::string advice_on_memory(const std::string& command) {
   if (command == "knn") return "try fewer points, fewer queries at a time or a smaller k";
   if (command == "radius" || command == "box") return "try fewer points, fewer queries at a time or smaller ones";
   return "try fewer points, fewer columns or --dtype f32";
 }
 
+/// The words for the error that is being handled, and its exit code.
+std::pair<std::string, int> words_of_error(const std::string& command) {
+  try {
+    throw;
+  } catch (const Interrupted& error) {
+    return {"interrupted; nothing was written", error.exit_code()};
+  } catch (const Error& error) {
+    return {with_flags(error.what()), error.exit_code()};
+  } catch (const std::bad_alloc&) {
+    return {"not enough memory for this; " + advice_on_memory(command), kNotEnoughMemory};
+  } catch (const std::length_error&) {
+    return {"this would take more than any memory; " + advice_on_memory(command), kNotEnoughMemory};
+  } catch (const std::system_error& error) {
+    return {error.what(), kInputOutput};
+  } catch (const std::exception& error) {
+    return {fmt::format("internal error, please report it: {}", error.what()), kInternalError};
+  }
+}
+
 }  // namespace
+
+int run_and_report(const std::string& command, bool says, const std::function<int()>& work) noexcept {
+  try {
+    try {
+      return work();
+    } catch (...) {
+      const auto [message, code] = words_of_error(command);
+      if (says) complain(message);
+      return code;
+    }
+  } catch (...) {  // even the message found no memory
+    if (says) write_to_stderr("kith: not enough memory\n");
+    return kNotEnoughMemory;
+  }
+}
 
 int run_command_line(const std::vector<std::string>& words) noexcept {
   try {
-    try {
-      return run(words);
-    } catch (const Interrupted& error) {
-      return complain("interrupted; nothing was written", error.exit_code());
-    } catch (const Error& error) {
-      return complain(with_flags(error.what()), error.exit_code());
-    } catch (const std::bad_alloc&) {
-      return complain("not enough memory for this; " + advice_on_memory(words), kNotEnoughMemory);
-    } catch (const std::length_error&) {
-      return complain("this would take more than any memory; " + advice_on_memory(words), kNotEnoughMemory);
-    } catch (const std::system_error& error) {
-      return complain(error.what(), kInputOutput);
-    } catch (const std::exception& error) {
-      return complain(fmt::format("internal error, please report it: {}", error.what()), kInternalError);
-    }
-  } catch (...) {  // even the message found no memory
-    write_to_stderr("kith: not enough memory\n");
+    return run_and_report(words.empty() ? "" : words[0], true, [&] { return run(words); });
+  } catch (...) {  // not even the name of the command found memory
     return kNotEnoughMemory;
   }
 }

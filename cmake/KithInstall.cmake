@@ -18,7 +18,7 @@ install(TARGETS kith EXPORT kithTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/kith" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development
-  FILES_MATCHING PATTERN "*.hpp")
+  FILES_MATCHING PATTERN "*.hpp" PATTERN "include/kith/mpi" EXCLUDE)
 install(EXPORT kithTargets NAMESPACE kith:: DESTINATION "${kith_package_dir}" COMPONENT development)
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/kithConfig.cmake.in" "${PROJECT_BINARY_DIR}/kithConfig.cmake"
@@ -43,6 +43,22 @@ install(FILES "${PROJECT_BINARY_DIR}/kith.pc" DESTINATION "${CMAKE_INSTALL_LIBDI
 # Debian packages have all of this in a file of their own.
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/THIRD_PARTY_NOTICES"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT licences)
+
+if(TARGET kith_mpi)
+  # For those who have the same MPI: no package has it. find_package(kith COMPONENTS mpi) gives kith::mpi.
+  install(TARGETS kith_mpi EXPORT kithMpiTargets
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT mpi
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT mpi)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/kith/mpi" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/kith" COMPONENT mpi)
+  install(EXPORT kithMpiTargets NAMESPACE kith:: DESTINATION "${kith_package_dir}" COMPONENT mpi)
+endif()
+if(TARGET kith_mpi_command)
+  if(NOT kith_is_static)
+    file(RELATIVE_PATH kith_bin_to_lib "/prefix/${CMAKE_INSTALL_BINDIR}" "/prefix/${CMAKE_INSTALL_LIBDIR}")
+    set_target_properties(kith_mpi_command PROPERTIES INSTALL_RPATH "$ORIGIN/${kith_bin_to_lib}")
+  endif()
+  install(TARGETS kith_mpi_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT mpi)
+endif()
 
 if(TARGET kith_command)
   if(NOT kith_is_static)

@@ -24,6 +24,7 @@ MAY_INCLUDE = {
     "src/cuda": {"cuda", "core", "runtime", "engine"},
     "src/apps": {"apps", "core", "runtime", "split"},
     "src/shards": {"shards", "core", "runtime"},
+    "src/mpi": {"mpi", "apps"},  # of apps what is in headers: it is a library of its own
     "src/io": {"io", "runtime"},
 }
 # The engines of a backend know nothing of each other; what several need lies beside them.
@@ -32,6 +33,8 @@ ENGINES = {"brute_force", "kd_tree", "cover_tree"}
 SHARED_BY_ENGINES = {"primitives", "queries", "runtime"}
 # What the Python package calls of the command.
 COMMAND_HEADERS = {"interrupt.hpp", "run_command.hpp"}
+# Where MPI is known.
+MPI_FOLDERS = ("include/kith/mpi/", "src/mpi/", "cli/mpi/")
 GPU_HEADER = re.compile(r"^(cuda|cub/|thrust/|curand|nv/|cooperative_groups)")
 # A public header brings nothing but the standard library: its headers have no dot and no slash.
 STANDARD_HEADER = re.compile(r"^[a-z0-9_]+$")
@@ -57,6 +60,11 @@ def problem_with(folder, header, quoted, path, root):
     """Why this include is forbidden, or None."""
     if GPU_HEADER.match(header) and folder != "src/cuda":
         return "headers of CUDA belong into src/cuda only"
+    relative = path.relative_to(root).as_posix()
+    if header == "mpi.h":
+        return None if relative.startswith(MPI_FOLDERS) else "mpi.h belongs into the folders mpi only"
+    if header.startswith("kith/mpi/") and not relative.startswith(MPI_FOLDERS):
+        return "what needs MPI stays in the folders mpi"
     if header.startswith("kith/"):
         return "public headers are included as <kith/...>" if quoted else None
     if folder == "include":
@@ -165,6 +173,9 @@ def self_test():
         "src/apps/generate.cpp": '#include "core/box.hpp"\n#include "runtime/parallel.hpp"\n#include <kith/a.hpp>\n',
         "src/io/npy.cpp": '#include "runtime/parallel.hpp"\n',
         "src/shards/cut.cpp": '#include "core/box.hpp"\n#include "runtime/parallel.hpp"\n#include <kith/a.hpp>\n',
+        "include/kith/mpi/index.hpp": "#include <kith/a.hpp>\n#include <mpi.h>\n",
+        "src/mpi/index.cpp": '#include <kith/mpi/index.hpp>\n#include "mpi/ranks.hpp"\n#include "apps/votes.hpp"\n',
+        "cli/mpi/main.cpp": '#include "flags.hpp"\n#include <kith/mpi/index.hpp>\n#include <mpi.h>\n',
         "cli/main.cpp": '#include "flags.hpp"\n#include <kith/a.hpp>\n#include <CLI/CLI.hpp>\n',
         "cli/flags.hpp": "",
         "python/src/module.cpp": '#include "module.hpp"\n#include "run_command.hpp"\n#include <kith/a.hpp>\n',
@@ -182,8 +193,10 @@ def self_test():
         "src/cuda/queries/q.hpp": ['#include "cuda/cover_tree/x.hpp"\n'],
         "src/cuda/kd_tree/search/knn.cuh": ['#include "cuda/brute_force/scan/scan_search.hpp"\n'],
         "src/cuda/cover_tree/c.cpp": ['#include "cuda/kd_tree/search/knn.cuh"\n'],
-        "src/apps/generate.cpp": ['#include "io/x.hpp"\n', '#include "engine/e.hpp"\n'],
-        "src/shards/cut.cpp": ['#include "engine/e.hpp"\n', '#include "cpu/x.hpp"\n'],
+        "include/kith/mpi/index.hpp": ["#include <omp.h>\n"],
+        "src/mpi/index.cpp": ['#include "shards/row_blocks.hpp"\n', '#include "runtime/parallel.hpp"\n'],
+        "src/shards/cut.cpp": ['#include "engine/e.hpp"\n', '#include "cpu/x.hpp"\n', "#include <mpi.h>\n", '#include "mpi/ranks.hpp"\n'],
+        "src/apps/generate.cpp": ["#include <kith/mpi/index.hpp>\n", '#include "io/x.hpp"\n', '#include "engine/e.hpp"\n'],
         "src/io/npy.cpp": ['#include "apps/x.hpp"\n', '#include "kith/a.hpp"\n'],
         "cli/main.cpp": ['#include "core/box.hpp"\n', '#include "runtime/parallel.hpp"\n', "#include <cuda.h>\n"],
         "python/src/module.cpp": ['#include "core/box.hpp"\n', '#include "flags.hpp"\n', "#include <cuda.h>\n"],

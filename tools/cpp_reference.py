@@ -10,6 +10,7 @@ PAGES = {
     "kith::io: files": "io/*.hpp",
     "kith::apps: applications": "apps/*.hpp",
     "kith::shards: points in several indexes": "shards/*.hpp",
+    "kith::mpi: points of many ranks": "mpi/*.hpp",
 }
 WIDTH = 86  # of a line of code that fits on the page
 BEHIND = "///  "  # before what was said behind a declaration

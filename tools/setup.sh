@@ -23,7 +23,7 @@ case $purpose in
   build) ;;
   test)
     packages+=(python3-dev groff-base mandoc clang libclang-rt-dev libomp-dev)  # clang for the sanitizers
-    packages+=(openmpi-bin)
+    packages+=(libopenmpi-dev openmpi-bin)
     requirements+=(requirements-python.txt)
     # The browser of the tests of pages. Ubuntu's package of that name only leads to a snap: they are skipped there.
     if grep -qx 'ID=debian' /etc/os-release 2>/dev/null; then packages+=(chromium); fi

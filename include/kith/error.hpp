@@ -85,6 +85,13 @@ class KITH_EXPORT DeviceError : public Error {
   int exit_code() const noexcept override { return 7; }
 };
 
+/// Of work by several processes: one of them failed in a way that the others cannot, or can no longer be reached.
+class KITH_EXPORT LostPeer : public Error {
+ public:
+  using Error::Error;
+  int exit_code() const noexcept override { return 8; }
+};
+
 /// A progress callback asked to stop. Nothing was written.
 class KITH_EXPORT Interrupted : public Error {
  public:

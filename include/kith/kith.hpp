@@ -44,6 +44,7 @@
 #include <kith/io/format.hpp>
 #include <kith/io/matrix_market.hpp>
 #include <kith/io/neighbors_file.hpp>
+#include <kith/io/npy_rows.hpp>
 #include <kith/io/pose_file.hpp>
 #include <kith/io/read_bits.hpp>
 #include <kith/io/read_points.hpp>

@@ -14,6 +14,7 @@ PyObject* exception_for(const Error& error) {
   if (dynamic_cast<const IoError*>(&error) != nullptr) return PyExc_OSError;
   if (dynamic_cast<const OutOfMemory*>(&error) != nullptr) return PyExc_MemoryError;
   if (dynamic_cast<const DeviceError*>(&error) != nullptr) return PyExc_RuntimeError;
+  if (dynamic_cast<const LostPeer*>(&error) != nullptr) return PyExc_RuntimeError;
   if (dynamic_cast<const Interrupted*>(&error) != nullptr) return PyExc_KeyboardInterrupt;
   return PyExc_ValueError;  // UsageError, BadData, CorruptFile
 }

@@ -102,10 +102,8 @@ class ByteReader {
   template <typename T>
   std::vector<T> get_array() {
     static_assert(std::is_trivially_copyable_v<T>);
-    const auto size = get<std::uint64_t>();
-    require(size, sizeof(T));
-    std::vector<T> values(size);
-    if (size > 0) std::memcpy(values.data(), take(size * sizeof(T)), size * sizeof(T));
+    std::vector<T> values(get_size(sizeof(T)));
+    take_into(values.data(), values.size());
     return values;
   }
   std::string get_text() {
@@ -121,8 +119,21 @@ class ByteReader {
     copy_into(points);
     return points;
   }
+  /// As an array, but nothing is written twice: replies are long.
+  ValueArray<std::uint64_t> get_numbers() {
+    ValueArray<std::uint64_t> numbers(get_size(sizeof(std::uint64_t)));
+    take_into(numbers.data(), numbers.size());
+    return numbers;
+  }
   Distances get_distances() {
-    return get_enum(DType::f64) == DType::f32 ? Distances(get_array<float>()) : Distances(get_array<double>());
+    const auto dtype = get_enum(DType::f64);
+    Distances distances(dtype, get_size(size_of(dtype)));
+    if (dtype == DType::f32) {
+      take_into(distances.values<float>().data(), distances.size());
+    } else {
+      take_into(distances.values<double>().data(), distances.size());
+    }
+    return distances;
   }
   /// Nothing may be left.
   void finish() const {
@@ -132,6 +143,16 @@ class ByteReader {
  private:
   void require(std::uint64_t count, std::uint64_t each) const {
     if (each != 0 && count > left_.size() / each) throw CorruptFile("message: it is shorter than it says");
+  }
+  /// Of an array whose elements have so many bytes.
+  std::uint64_t get_size(std::uint64_t each) {
+    const auto size = get<std::uint64_t>();
+    require(size, each);
+    return size;
+  }
+  template <typename T>
+  void take_into(T* to, std::size_t count) {
+    if (count > 0) std::memcpy(to, take(count * sizeof(T)), count * sizeof(T));
   }
   const std::byte* take(std::size_t size) {
     require(size, 1);

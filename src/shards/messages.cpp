@@ -295,7 +295,7 @@ SearchReply SearchReply::from_bytes(std::span<const std::byte> bytes) {
   SearchReply reply;
   reply.shard = reader.get<std::uint32_t>();
   reply.counts = reader.get_array<std::uint32_t>();
-  reply.numbers = ValueArray<std::uint64_t>(reader.get_array<std::uint64_t>());
+  reply.numbers = reader.get_numbers();
   reply.reduced = reader.get_distances();
   reader.finish();
   return reply;

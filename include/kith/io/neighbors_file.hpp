@@ -21,6 +21,12 @@ KITH_EXPORT void write_neighbors(const std::string& path, const Neighbors& neigh
 KITH_EXPORT void write_neighbors(const std::string& path, const NeighborLists& lists,
                                  const ProgressCallback& progress = {});
 
+/// The same for points that are numbered by 64 bits: `indices` are u64.
+KITH_EXPORT void write_neighbors(const std::string& path, const WideNeighbors& neighbors,
+                                 const ProgressCallback& progress = {});
+KITH_EXPORT void write_neighbors(const std::string& path, const WideNeighborLists& lists,
+                                 const ProgressCallback& progress = {});
+
 /// .npz with `offsets` (requests + 1, u64), `indices` (u32) and `points` (one u64), or CSV with one line per point:
 /// query,index.
 KITH_EXPORT void write_point_lists(const std::string& path, const PointLists& lists,
@@ -29,6 +35,10 @@ KITH_EXPORT void write_point_lists(const std::string& path, const PointLists& li
 /// Counts per query: .npz with `counts` (u32) or CSV with query,count.
 KITH_EXPORT void write_counts(const std::string& path, const std::vector<std::uint32_t>& counts,
                               const ProgressCallback& progress = {});
+
+/// The same with `counts` as u64.
+KITH_EXPORT void write_wide_counts(const std::string& path, const std::vector<std::uint64_t>& counts,
+                                   const ProgressCallback& progress = {});
 
 /// Reads what `write_neighbors` wrote as .npz, or what NumPy saved under the same names: `indices` of any integer type,
 /// `distances` as f32 or f64. Without `points` the number of points is one more than the largest index; if that index

@@ -15,6 +15,9 @@
 
 namespace kith::io::inline v0 {
 
+/// The first bytes of a .npy file.
+inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
+
 /// An array as its header describes it.
 struct NpyHeader {
   NumberType type = NumberType::f32;

@@ -48,15 +48,16 @@ void add_points(ArrayArchive& archive, std::uint64_t points) {
   archive.add("points", {}, std::span<const std::uint64_t>(&points, 1));
 }
 
-std::uint64_t bytes_of(std::span<const std::uint32_t> indices, const Distances& distances) {
+template <typename Number>
+std::uint64_t bytes_of(std::span<const Number> indices, const Distances& distances) {
   return indices.size_bytes() + distances.size() * size_of(distances.dtype()) + sizeof(std::uint64_t);
 }
 
 /// query, rank, index, distance for `queries` lists; `range(q)` gives the part [first, last) of the arrays. With flags,
 /// one per query, also exact.
-template <typename Range>
+template <typename Number, typename Range>
 void write_lists_as_text(runtime::OutputFile& file, char separator, std::uint64_t queries,
-                         std::span<const std::uint32_t> indices, const Distances& distances,
+                         std::span<const Number> indices, const Distances& distances,
                          std::span<const std::uint8_t> exact, const ProgressCallback& progress, Range&& range) {
   runtime::ProgressMeter meter(&progress, "writing", queries);
   file.write(fmt::format("query{0}rank{0}index{0}distance{1}\n", separator,
@@ -81,9 +82,9 @@ void write_lists_as_text(runtime::OutputFile& file, char separator, std::uint64_
 
 char separator_of(ResultForm form) { return form == ResultForm::tab_separated ? '\t' : ','; }
 
-}  // namespace
-
-void write_neighbors(const std::string& path, const Neighbors& neighbors, const ProgressCallback& progress) {
+template <typename Number>
+void write_result_file(const std::string& path, const NeighborsOf<Number>& neighbors,
+                       const ProgressCallback& progress) {
   const ResultForm form = form_of(path);
   runtime::OutputFile file(path, runtime::Compression::by_name);
   if (form == ResultForm::npz) {
@@ -105,7 +106,9 @@ void write_neighbors(const std::string& path, const Neighbors& neighbors, const 
   file.commit();
 }
 
-void write_neighbors(const std::string& path, const NeighborLists& lists, const ProgressCallback& progress) {
+template <typename Number>
+void write_result_file(const std::string& path, const NeighborListsOf<Number>& lists,
+                       const ProgressCallback& progress) {
   const ResultForm form = form_of(path);
   runtime::OutputFile file(path, runtime::Compression::by_name);
   if (form == ResultForm::npz) {
@@ -125,6 +128,54 @@ void write_neighbors(const std::string& path, const NeighborLists& lists, const 
                         });
   }
   file.commit();
+}
+
+template <typename Count>
+void write_result_file(const std::string& path, std::span<const Count> counts, const ProgressCallback& progress) {
+  const ResultForm form = form_of(path);
+  runtime::OutputFile file(path, runtime::Compression::by_name);
+  if (form == ResultForm::npz) {
+    const std::uint64_t shape[] = {counts.size()};
+    ArrayArchive archive(file, progress, counts.size() * sizeof(Count));
+    archive.add("counts", shape, counts);
+    archive.finish();
+  } else {
+    const char separator = separator_of(form);
+    runtime::ProgressMeter meter(&progress, "writing", counts.size());
+    file.write(fmt::format("query{}count\n", separator));
+    fmt::memory_buffer line;
+    for (std::size_t query = 0; query < counts.size(); ++query) {
+      line.clear();
+      fmt::format_to(std::back_inserter(line), FMT_COMPILE("{}{}{}\n"), query, separator, counts[query]);
+      file.write(line.data(), line.size());
+      if ((query & 0xfff) == 0) meter.report(query);
+    }
+    meter.finish();
+  }
+  file.commit();
+}
+
+}  // namespace
+
+void write_neighbors(const std::string& path, const Neighbors& neighbors, const ProgressCallback& progress) {
+  write_result_file(path, neighbors, progress);
+}
+void write_neighbors(const std::string& path, const WideNeighbors& neighbors, const ProgressCallback& progress) {
+  write_result_file(path, neighbors, progress);
+}
+void write_neighbors(const std::string& path, const NeighborLists& lists, const ProgressCallback& progress) {
+  write_result_file(path, lists, progress);
+}
+void write_neighbors(const std::string& path, const WideNeighborLists& lists, const ProgressCallback& progress) {
+  write_result_file(path, lists, progress);
+}
+
+void write_counts(const std::string& path, const std::vector<std::uint32_t>& counts, const ProgressCallback& progress) {
+  write_result_file(path, std::span<const std::uint32_t>(counts), progress);
+}
+void write_wide_counts(const std::string& path, const std::vector<std::uint64_t>& counts,
+                       const ProgressCallback& progress) {
+  write_result_file(path, std::span<const std::uint64_t>(counts), progress);
 }
 
 void write_point_lists(const std::string& path, const PointLists& lists, const ProgressCallback& progress) {
@@ -151,30 +202,6 @@ void write_point_lists(const std::string& path, const PointLists& lists, const P
       }
       file.write(text.data(), text.size());
       if ((query & 0xff) == 0) meter.report(query);
-    }
-    meter.finish();
-  }
-  file.commit();
-}
-
-void write_counts(const std::string& path, const std::vector<std::uint32_t>& counts, const ProgressCallback& progress) {
-  const ResultForm form = form_of(path);
-  runtime::OutputFile file(path, runtime::Compression::by_name);
-  if (form == ResultForm::npz) {
-    const std::uint64_t shape[] = {counts.size()};
-    ArrayArchive archive(file, progress, counts.size() * sizeof(std::uint32_t));
-    archive.add("counts", shape, std::span<const std::uint32_t>(counts));
-    archive.finish();
-  } else {
-    const char separator = separator_of(form);
-    runtime::ProgressMeter meter(&progress, "writing", counts.size());
-    file.write(fmt::format("query{}count\n", separator));
-    fmt::memory_buffer line;
-    for (std::size_t query = 0; query < counts.size(); ++query) {
-      line.clear();
-      fmt::format_to(std::back_inserter(line), FMT_COMPILE("{}{}{}\n"), query, separator, counts[query]);
-      file.write(line.data(), line.size());
-      if ((query & 0xfff) == 0) meter.report(query);
     }
     meter.finish();
   }

@@ -141,6 +141,36 @@ TEST(NeighborsFile, CountsAsArray) {
   std::remove(path.c_str());
 }
 
+/// More points than 32 bits can number.
+TEST(NeighborsFile, WideNumbersAsTheyAre) {
+  const std::uint64_t points = std::uint64_t{1} << 40;
+  const std::string path = temporary_path("w.npz"), csv = temporary_path("w.csv");
+  const WideNeighbors found(2, 2, points, {5, points - 1, 7, points}, Distances(std::vector<float>{0, 1, 2, 3}));
+  write_neighbors(path, found);
+  EXPECT_EQ(values_of(read_points(path, {.array = "indices"})),
+            (std::vector<double>{5, static_cast<double>(points - 1), 7, static_cast<double>(points)}));
+  write_neighbors(csv, found);
+  EXPECT_EQ(content_of(csv), "query,rank,index,distance\n0,0,5,0\n0,1,1099511627775,1\n1,0,7,2\n1,1,1099511627776,3\n");
+  write_neighbors(path, WideNeighborLists(points, {0, 1}, {points - 1}, Distances(std::vector<double>{0.5})));
+  EXPECT_EQ(values_of(read_points(path, {.array = "indices"})), (std::vector<double>{static_cast<double>(points - 1)}));
+  const std::vector<std::uint64_t> counts{0, points};
+  write_wide_counts(csv, counts);
+  EXPECT_EQ(content_of(csv), "query,count\n0,0\n1,1099511627776\n");
+  std::remove(path.c_str());
+  std::remove(csv.c_str());
+}
+
+/// Those that fit are the same numbers, twice as wide.
+TEST(NeighborsFile, WideAndNarrowTextAreTheSame) {
+  const std::string narrow = temporary_path("narrow.csv"), wide = temporary_path("wide.csv");
+  const NeighborLists lists = small_lists<float>();
+  write_neighbors(narrow, lists);
+  write_neighbors(wide, WideNeighborLists(5, {0, 2, 2, 3}, {0, 4, 1}, lists.distances()));
+  EXPECT_EQ(content_of(narrow), content_of(wide));
+  std::remove(narrow.c_str());
+  std::remove(wide.c_str());
+}
+
 TEST(NeighborsFile, PointListsAsArrays) {
   const std::string path = temporary_path("b.npz");
   write_point_lists(path, PointLists(9, {0, 2, 2, 3}, {1, 8, 4}));
