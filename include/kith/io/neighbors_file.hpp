@@ -21,6 +21,12 @@ KITH_EXPORT void write_neighbors(const std::string& path, const Neighbors& neigh
 KITH_EXPORT void write_neighbors(const std::string& path, const NeighborLists& lists,
                                  const ProgressCallback& progress = {});
 
+/// The same with `indices` of 64 bits.
+KITH_EXPORT void write_neighbors(const std::string& path, const WideNeighbors& neighbors,
+                                 const ProgressCallback& progress = {});
+KITH_EXPORT void write_neighbors(const std::string& path, const WideNeighborLists& lists,
+                                 const ProgressCallback& progress = {});
+
 /// .npz with `offsets` (requests + 1, u64), `indices` (u32) and `points` (one u64), or CSV with one line per point:
 /// query,index.
 KITH_EXPORT void write_point_lists(const std::string& path, const PointLists& lists,

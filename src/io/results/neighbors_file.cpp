@@ -48,15 +48,16 @@ void add_points(ArrayArchive& archive, std::uint64_t points) {
   archive.add("points", {}, std::span<const std::uint64_t>(&points, 1));
 }
 
-std::uint64_t bytes_of(std::span<const std::uint32_t> indices, const Distances& distances) {
+template <typename Number>
+std::uint64_t bytes_of(std::span<const Number> indices, const Distances& distances) {
   return indices.size_bytes() + distances.size() * size_of(distances.dtype()) + sizeof(std::uint64_t);
 }
 
 /// query, rank, index, distance for `queries` lists; `range(q)` gives the part [first, last) of the arrays. With flags,
 /// one per query, also exact.
-template <typename Range>
+template <typename Number, typename Range>
 void write_lists_as_text(runtime::OutputFile& file, char separator, std::uint64_t queries,
-                         std::span<const std::uint32_t> indices, const Distances& distances,
+                         std::span<const Number> indices, const Distances& distances,
                          std::span<const std::uint8_t> exact, const ProgressCallback& progress, Range&& range) {
   runtime::ProgressMeter meter(&progress, "writing", queries);
   file.write(fmt::format("query{0}rank{0}index{0}distance{1}\n", separator,
@@ -81,9 +82,8 @@ void write_lists_as_text(runtime::OutputFile& file, char separator, std::uint64_
 
 char separator_of(ResultForm form) { return form == ResultForm::tab_separated ? '\t' : ','; }
 
-}  // namespace
-
-void write_neighbors(const std::string& path, const Neighbors& neighbors, const ProgressCallback& progress) {
+template <typename Number>
+void write_any(const std::string& path, const NeighborsOf<Number>& neighbors, const ProgressCallback& progress) {
   const ResultForm form = form_of(path);
   runtime::OutputFile file(path, runtime::Compression::by_name);
   if (form == ResultForm::npz) {
@@ -105,7 +105,8 @@ void write_neighbors(const std::string& path, const Neighbors& neighbors, const 
   file.commit();
 }
 
-void write_neighbors(const std::string& path, const NeighborLists& lists, const ProgressCallback& progress) {
+template <typename Number>
+void write_any(const std::string& path, const NeighborListsOf<Number>& lists, const ProgressCallback& progress) {
   const ResultForm form = form_of(path);
   runtime::OutputFile file(path, runtime::Compression::by_name);
   if (form == ResultForm::npz) {
@@ -125,6 +126,21 @@ void write_neighbors(const std::string& path, const NeighborLists& lists, const 
                         });
   }
   file.commit();
+}
+
+}  // namespace
+
+void write_neighbors(const std::string& path, const Neighbors& neighbors, const ProgressCallback& progress) {
+  write_any(path, neighbors, progress);
+}
+void write_neighbors(const std::string& path, const NeighborLists& lists, const ProgressCallback& progress) {
+  write_any(path, lists, progress);
+}
+void write_neighbors(const std::string& path, const WideNeighbors& neighbors, const ProgressCallback& progress) {
+  write_any(path, neighbors, progress);
+}
+void write_neighbors(const std::string& path, const WideNeighborLists& lists, const ProgressCallback& progress) {
+  write_any(path, lists, progress);
 }
 
 void write_point_lists(const std::string& path, const PointLists& lists, const ProgressCallback& progress) {
