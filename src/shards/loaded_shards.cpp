@@ -51,14 +51,14 @@ Shard LoadedShards::load(std::uint32_t shard) const {
   for (std::uint32_t before = 0; before < shard; ++before) first += manifest_.map.shards[before].points;
   const runtime::RegularFile all_numbers(paths_.numbers());
   if (all_numbers.size() != manifest_.map.points() * sizeof(std::uint64_t)) {
-    throw CorruptFile(fmt::format("{}: has {} bytes, but {} are needed; build the shards again", all_numbers.name(),
-                                  all_numbers.size(), manifest_.map.points() * sizeof(std::uint64_t)));
+    throw CorruptFile(fmt::format("{}: has {} bytes, but {} are needed; {}", all_numbers.name(), all_numbers.size(),
+                                  manifest_.map.points() * sizeof(std::uint64_t), kBuildAgain));
   }
   std::vector<std::uint64_t> numbers(facts.points);
   all_numbers.read_exact(first * sizeof(std::uint64_t), numbers.data(), numbers.size() * sizeof(std::uint64_t));
   if (checksum_of_numbers(numbers) != file.numbers_sum) {
-    throw CorruptFile(fmt::format("{}: the checksum of the numbers of shard {} is wrong; build the shards again",
-                                  all_numbers.name(), shard));
+    throw CorruptFile(fmt::format("{}: the checksum of the numbers of shard {} is wrong; {}", all_numbers.name(), shard,
+                                  kBuildAgain));
   }
   Index index = Index::load(path, {.device = Device::cpu(), .threads = threads_, .map = map_});
   const ShardMap& map = manifest_.map;
@@ -69,7 +69,7 @@ Shard LoadedShards::load(std::uint32_t shard) const {
     } catch (const UsageError&) {  // said below
     }
   }
-  throw CorruptFile(fmt::format("{}: does not fit the manifest of its folder; build the shards again", path));
+  throw CorruptFile(fmt::format("{}: does not fit the manifest of its folder; {}", path, kBuildAgain));
 }
 
 }  // namespace kith::shards

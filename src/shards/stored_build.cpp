@@ -43,7 +43,7 @@ class FolderLock {
   explicit FolderLock(const std::string& folder)
       : descriptor_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
     if (descriptor_ < 0) throw IoError(fmt::format("{}: cannot be opened: {}", folder, std::strerror(errno)));
-    if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+    if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;  // not all file systems have locks
     close(descriptor_);
     throw IoError(fmt::format("{}: another process builds shards in it", folder));
   }

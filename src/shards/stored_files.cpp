@@ -7,6 +7,7 @@
 #include "runtime/regular_file.hpp"
 #include "shards/byte_message.hpp"
 #include "shards/check_rules.hpp"
+#include "shards/placed_file.hpp"
 
 #include <kith/error.hpp>
 
@@ -25,13 +26,12 @@ constexpr std::uint32_t kVersion = 1;
 /// Of an index file; its header lies in them.
 constexpr std::uint64_t kHeadBytes = 4096;
 
-void write_checked(const std::string& path, ByteWriter writer) {
-  const Bytes bytes = std::move(writer).take();
+Bytes with_checksum(ByteWriter writer) {
+  Bytes bytes = std::move(writer).take();
   const std::uint64_t sum = runtime::checksum_of(bytes);
-  runtime::OutputFile file(path);
-  file.write(bytes.data(), bytes.size());
-  file.write(&sum, sizeof(sum));
-  file.commit();
+  const auto* start = reinterpret_cast<const std::byte*>(&sum);
+  bytes.insert(bytes.end(), start, start + sizeof(sum));
+  return bytes;
 }
 
 /// Calls read(reader) for the bytes before the checksum; all that is wrong is said with the name of the file.
@@ -39,7 +39,7 @@ template <typename Read>
 auto read_checked(const std::string& path, MessageId id, const Read& read) {
   const runtime::RegularFile file(path);
   const auto refuse = [&](const std::string& what) {
-    throw CorruptFile(fmt::format("{}: {}; build the shards again", path, what));
+    throw CorruptFile(fmt::format("{}: {}; {}", path, what, kBuildAgain));
   };
   std::uint64_t sum = 0;
   if (file.size() < sizeof(sum)) refuse("is cut short");
@@ -105,7 +105,10 @@ void write_manifest(const StoredPaths& paths, const Manifest& manifest) {
   writer.put_text(manifest.source);
   put_message(writer, manifest.map.to_bytes());
   writer.put_array(manifest.files);
-  write_checked(paths.manifest(), std::move(writer));
+  const Bytes bytes = with_checksum(std::move(writer));
+  runtime::OutputFile file(paths.manifest());
+  file.write(bytes.data(), bytes.size());
+  file.commit();
 }
 
 std::optional<BuildState> read_state(const StoredPaths& paths) {
@@ -141,7 +144,12 @@ void write_state(const StoredPaths& paths, const BuildState& state) {
   writer.put(static_cast<std::uint64_t>(state.facts_of_shards.size()));
   for (const ShardFacts& facts : state.facts_of_shards) put_message(writer, facts.to_bytes());
   writer.put_array(state.files);
-  write_checked(paths.state(), std::move(writer));
+  const Bytes bytes = with_checksum(std::move(writer));
+  // Nobody waits for the disk: a state that is lost with the machine's power is only older, or no state.
+  const std::string temporary = paths.state() + ".tmp";
+  std::filesystem::remove(temporary);
+  PlacedFile(temporary, bytes.size()).write_at(0, bytes.data(), bytes.size());
+  std::filesystem::rename(temporary, paths.state());
 }
 
 namespace {
@@ -166,8 +174,8 @@ ShardFile describe_shard_file(const std::string& index, std::span<const std::uin
 void require_same_file(const std::string& index, const ShardFile& file) {
   const runtime::RegularFile there(index);
   if (there.size() == file.index_bytes && checksum_of_head(there) == file.index_head) return;
-  throw CorruptFile(fmt::format("{}: is not the file that the manifest of its folder describes; build the shards again",
-                                index));
+  throw CorruptFile(
+      fmt::format("{}: is not the file that the manifest of its folder describes; {}", index, kBuildAgain));
 }
 
 }  // namespace kith::shards

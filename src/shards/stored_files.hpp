@@ -53,6 +53,9 @@ struct StoredPaths {
   std::string rows() const { return building() + "/rows"; }
 };
 
+/// What to do about a damaged folder.
+inline constexpr const char* kBuildAgain = "remove the folder and build the shards again";
+
 /// Throws IoError, and CorruptFile if the file is damaged or no such file.
 Manifest read_manifest(const StoredPaths& paths);
 void write_manifest(const StoredPaths& paths, const Manifest& manifest);
