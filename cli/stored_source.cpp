@@ -59,17 +59,14 @@ shards::ShardSearchOptions options_of(const SearchOptions& options, std::vector<
 template <typename Number>
 ValueArray<Number> as_numbers(std::span<const std::uint64_t> wide) {
   ValueArray<Number> numbers(wide.size());
-  std::transform(wide.begin(), wide.end(), numbers.data(), [](std::uint64_t number) {
-    return static_cast<Number>(number);
-  });
+  std::transform(wide.begin(), wide.end(), numbers.data(),
+                 [](std::uint64_t number) { return static_cast<Number>(number); });
   return numbers;
 }
 
 }  // namespace
 
-bool has_narrow_numbers(const std::string& folder) {
-  return shards::StoredShards::open(folder).size() <= kMostNarrow;
-}
+bool has_narrow_numbers(const std::string& folder) { return shards::StoredShards::open(folder).size() <= kMostNarrow; }
 
 template <typename Number>
 StoredIndex<Number> StoredIndex<Number>::load(const std::string& path, const LoadOptions& options) {
@@ -158,8 +155,8 @@ void StoredSource<Number>::require_flags(const SourceInput& input, bool) const {
       {std::is_same_v<Number, std::uint64_t> && !flags.report.empty(), "--report (there are more than 2^32 points)"}};
   for (const auto& [is_given, flag] : given) {
     if (!is_given) continue;
-    throw UsageError(fmt::format("{} is a folder of shards, which does not have {}; leave it out", flags.points_path,
-                                 flag));
+    throw UsageError(
+        fmt::format("{} is a folder of shards, which does not have {}; leave it out", flags.points_path, flag));
   }
   if (!flags.self()) return;
   throw UsageError(fmt::format("{} is a folder of shards, whose points are not searched among themselves; give QUERIES",

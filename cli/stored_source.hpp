@@ -35,7 +35,9 @@ class StoredIndex {
   Device device() const { return Device::cpu(); }
   std::uint64_t memory_bytes() const { return stored_.file_bytes(); }
   std::string explain() const { return stored_.explain(); }
-  std::string explain_knn(std::uint32_t, std::optional<std::uint64_t>, const SearchOptions&) const { return path_text(); }
+  std::string explain_knn(std::uint32_t, std::optional<std::uint64_t>, const SearchOptions&) const {
+    return path_text();
+  }
   std::string explain_radius(std::optional<std::uint64_t>, const SearchOptions&) const { return path_text(); }
 
  private:

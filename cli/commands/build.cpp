@@ -155,8 +155,8 @@ Command build_command() {
            flags->out = path;
          },
          true},
-        whole_flag("--shards", "N", "build a folder of N shards; by default as few as --memory allows", flags->shards, 1,
-                   4096),
+        whole_flag("--shards", "N", "build a folder of N shards; by default as few as --memory allows", flags->shards,
+                   1, 4096),
         engine_flag(flags->build.engine),
         any_metric_flag(flags->build.metric, flags->sequences, nullptr),
         metric_params_flag(flags->build.metric_params),

@@ -37,11 +37,10 @@ void report(const BuildFlags& flags, const shards::StoredShards& stored, double 
     json["build_ms"] = build_ms;
     write_to_stdout(json.dump(2) + "\n");
   }
-  flags.output.summary(fmt::format("{} of {} of {} ({}), {}\nbuild {}\nshards in {}",
-                                   counted(stored.map().size(), "shard"), counted(stored.size(), "point"),
-                                   counted(stored.dims(), "dimension"), stored.metric().name(),
-                                   readable_bytes(static_cast<double>(stored.file_bytes())),
-                                   readable_duration(build_ms), flags.out));
+  flags.output.summary(
+      fmt::format("{} of {} of {} ({}), {}\nbuild {}\nshards in {}", counted(stored.map().size(), "shard"),
+                  counted(stored.size(), "point"), counted(stored.dims(), "dimension"), stored.metric().name(),
+                  readable_bytes(static_cast<double>(stored.file_bytes())), readable_duration(build_ms), flags.out));
   if (stored.skipped() > 0) {
     flags.output.note(fmt::format("{} with NaN or infinity were left out", counted(stored.skipped(), "point")));
   }

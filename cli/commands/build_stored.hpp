@@ -5,7 +5,8 @@
 
 namespace kith::cli {
 
-/// Whether the flags ask for a folder of shards: by --shards, by the name that --out gives, or by what is there already.
+/// Whether the flags ask for a folder of shards: by --shards, by the name that --out gives, or by what is there
+/// already.
 bool wants_shards(const BuildFlags& flags);
 
 /// Builds the folder, or goes on. Throws UsageError for flags and files that do not go with one. Returns 0.

@@ -368,8 +368,10 @@ Command info_command() {
   command.description =
       "Reads the file as the other commands would and prints the number of points and dimensions, type and bounds, the "
       "number of rows with NaN or infinity and of duplicate rows, and the memory needed. With --from or --text-column "
-      "it describes strings and sets. For an index file it prints the header, for a folder of shards and for a tree from kith export what they are.";
-  command.arguments = {{"FILE", "FILE", "the points, an index, a folder of shards or a tree; - is standard input", &flags->path}};
+      "it describes strings and sets. For an index file it prints the header, for a folder of shards and for a tree "
+      "from kith export what they are.";
+  command.arguments = {
+      {"FILE", "FILE", "the points, an index, a folder of shards or a tree; - is standard input", &flags->path}};
   command.groups = {{"What to show",
                      {{"--devices", "", "list the devices that searches can use", &flags->devices},
                       json_flag(flags->output, "print JSON"),

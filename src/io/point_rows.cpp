@@ -38,8 +38,8 @@ RecordSource source_of(const runtime::InputFile& file, const ReadOptions& option
   if (!options.layout.empty()) {
     source = find_source(file, options, Format::raw);
     if (source.decoded) {
-      throw UsageError(fmt::format("{}: Fortran records are not read in blocks; convert the file to .npy first",
-                                   file.name()));
+      throw UsageError(
+          fmt::format("{}: Fortran records are not read in blocks; convert the file to .npy first", file.name()));
     }
     return source;
   }
@@ -49,8 +49,7 @@ RecordSource source_of(const runtime::InputFile& file, const ReadOptions& option
   }
   source.layout = npy_layout(header, file.name());
   if (source.layout.fields.empty()) {
-    throw BadData(
-        fmt::format("{}: the array has no columns, shape ({}, 0)", file.name(), source.layout.rows));
+    throw BadData(fmt::format("{}: the array has no columns, shape ({}, 0)", file.name(), source.layout.rows));
   }
   return source;
 }
@@ -107,7 +106,8 @@ DType PointRows::dtype() const { return state_->dtype; }
 
 PointSet PointRows::read(std::uint64_t first, std::uint64_t count) const {
   if (first > rows() || count > rows() - first) {
-    throw UsageError(fmt::format("{}: has {} rows, but {} from row {} on were asked for", path(), rows(), count, first));
+    throw UsageError(
+        fmt::format("{}: has {} rows, but {} from row {} on were asked for", path(), rows(), count, first));
   }
   return state_->read(first, count);
 }

@@ -25,8 +25,8 @@ PlacedFile::PlacedFile(const std::string& path, std::uint64_t bytes) : path_(pat
   descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail_at(path, "created");
   struct stat status {};
-  if (fstat(descriptor_, &status) != 0 || (static_cast<std::uint64_t>(status.st_size) != bytes &&
-                                           ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0)) {
+  if (fstat(descriptor_, &status) != 0 ||
+      (static_cast<std::uint64_t>(status.st_size) != bytes && ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0)) {
     const int reason = errno;
     close(descriptor_);
     errno = reason;

@@ -119,13 +119,13 @@ Shard Shard::build(std::vector<ShardPoints> parts, const CutRules& rules, const 
 }
 
 Shard Shard::of_index(Index index, std::vector<std::uint64_t> numbers, ShardFacts facts) {
-  const bool is_ascending =
-      std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) == numbers.end();
+  const bool is_ascending = std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) == numbers.end();
   if (index.size() != numbers.size() || index.skipped() != 0 || facts.points != numbers.size() || !is_ascending ||
       (!numbers.empty() && facts.smallest != numbers.front())) {
     throw UsageError("shard: its index, its numbers and its facts do not fit together");
   }
-  return Shard(std::make_shared<const State>(State{std::move(index), std::move(numbers), std::move(facts), PointSet()}));
+  return Shard(
+      std::make_shared<const State>(State{std::move(index), std::move(numbers), std::move(facts), PointSet()}));
 }
 
 const ShardFacts& Shard::facts() const { return state_->facts; }

@@ -57,10 +57,10 @@ class FolderLock {
 
 /// All that the shards depend on but their number.
 std::string source_of(const StoredPoints& points, const BuildOptions& build) {
-  std::string text = fmt::format("metric {}, params {}, period {}, split {}, engine {}, builder {}, leaf size {}{}\n",
-                                 build.metric.name(), build.metric_params, build.period, name_of(build.split),
-                                 name_of(build.engine), name_of(build.builder), build.leaf_size,
-                                 build.skip_nonfinite ? ", bad rows left out" : "");
+  std::string text =
+      fmt::format("metric {}, params {}, period {}, split {}, engine {}, builder {}, leaf size {}{}\n",
+                  build.metric.name(), build.metric_params, build.period, name_of(build.split), name_of(build.engine),
+                  name_of(build.builder), build.leaf_size, build.skip_nonfinite ? ", bad rows left out" : "");
   for (const io::PointRows& file : points.files) text += file.stamp() + "\n";
   return text;
 }
@@ -166,7 +166,11 @@ class FolderBuild {
 
   void remove_own() const {
     fs::remove(paths_.manifest());  // first: what is left is no folder of shards
-    for_each_entry(paths_.folder, [](const fs::path& path, const std::string&) { fs::remove_all(path); });
+    for_each_entry(paths_.folder, [](const fs::path& path, const std::string& name) {
+      if (name != "building" && name != "numbers") fs::remove_all(path);  // those tell whose folder it is
+    });
+    fs::remove_all(paths_.building());
+    fs::remove(paths_.numbers());
   }
   void remove_all() const {
     remove_own();
@@ -177,8 +181,9 @@ class FolderBuild {
   void begin() {
     const bool was_begun = fs::exists(paths_.building());
     std::optional<BuildState> earlier = read_state(paths_);
-    const bool goes_on = !fs::exists(paths_.manifest()) && earlier && earlier->source == source_ &&
-                         (options_.shards == 0 ? fits(earlier->rules.shards) : options_.shards == earlier->rules.shards);
+    const bool goes_on =
+        !fs::exists(paths_.manifest()) && earlier && earlier->source == source_ &&
+        (options_.shards == 0 ? fits(earlier->rules.shards) : options_.shards == earlier->rules.shards);
     if (goes_on) {
       state_ = std::move(*earlier);
       note(fmt::format("goes on with the build in {}: {}", paths_.folder, done_text()));
@@ -222,9 +227,10 @@ class FolderBuild {
   void require_memory() const {
     const std::uint32_t shards = state_.rules.shards;
     if (!fits(shards)) {
-      throw OutOfMemory(fmt::format("not enough memory: building one of {} shards needs {} bytes; allow as much, or "
-                                    "build more shards",
-                                    shards, memory_to_allow(bytes_to_build_one(shards))));
+      throw OutOfMemory(
+          fmt::format("not enough memory: building one of {} shards needs {} bytes; allow as much, or "
+                      "build more shards",
+                      shards, memory_to_allow(bytes_to_build_one(shards))));
     }
     sizes();
   }
@@ -258,10 +264,12 @@ class FolderBuild {
     std::error_code unknown;
     const fs::space_info space = fs::space(paths_.folder, unknown);
     if (unknown || space.available >= needed) return;
-    throw IoError(fmt::format("{}: {} bytes are needed on the disk, but {} are free", paths_.folder, needed,
-                              space.available));
+    throw IoError(
+        fmt::format("{}: {} bytes are needed on the disk, but {} are free", paths_.folder, needed, space.available));
   }
-  std::uint64_t points_of(std::uint32_t shard) const { return state_.plan->first(shard + 1) - state_.plan->first(shard); }
+  std::uint64_t points_of(std::uint32_t shard) const {
+    return state_.plan->first(shard + 1) - state_.plan->first(shard);
+  }
   std::uint64_t disk_of_shards() const {
     std::uint64_t bytes = 0;
     for (std::uint32_t shard = 0; shard < state_.rules.shards; ++shard) {

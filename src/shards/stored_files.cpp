@@ -124,7 +124,8 @@ std::optional<BuildState> read_state(const StoredPaths& paths) {
       const auto built = reader.get<std::uint64_t>();
       for (std::uint64_t i = 0; i < built; ++i) state.facts_of_shards.push_back(get_message<ShardFacts>(reader));
       state.files = reader.get_array<ShardFile>();
-      if (state.files.size() != built || built > state.rules.shards) throw CorruptFile("its shards do not fit together");
+      if (state.files.size() != built || built > state.rules.shards)
+        throw CorruptFile("its shards do not fit together");
       return state;
     });
   } catch (const CorruptFile&) {

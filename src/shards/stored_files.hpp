@@ -19,8 +19,8 @@ namespace kith::shards {
 
 /// One shard on the disk.
 struct ShardFile {
-  std::uint64_t index_bytes = 0;   ///< 0: it has no points, and no file
-  std::uint64_t index_head = 0;    ///< checksum of the first bytes, which hold checksums of all others
+  std::uint64_t index_bytes = 0;  ///< 0: it has no points, and no file
+  std::uint64_t index_head = 0;   ///< checksum of the first bytes, which hold checksums of all others
   std::uint64_t numbers_sum = 0;  ///< checksum of its numbers
 };
 

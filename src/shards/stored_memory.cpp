@@ -54,8 +54,7 @@ std::uint64_t bytes_on_disk(std::uint64_t points, ShardShape shape, const BuildO
   return points * sizeof(std::uint64_t) + index + index / 32 + 64 * 1024;
 }
 
-std::uint32_t shards_that_fit(std::uint64_t rows, ShardShape shape, const BuildOptions& build,
-                              std::uint64_t usable) {
+std::uint32_t shards_that_fit(std::uint64_t rows, ShardShape shape, const BuildOptions& build, std::uint64_t usable) {
   const auto fits = [&](std::uint32_t shards) {
     const std::uint64_t points = rows_of_shard(rows, shards);
     return points <= kMostInShard && bytes_to_build(points, shape, build) <= usable;
@@ -87,12 +86,13 @@ StoredCutSizes cut_sizes_that_fit(std::uint64_t rows, ShardShape shape, std::uin
   const std::uint64_t block_row = 2 * row_bytes + kCutBytes, kept_row = row_bytes + kCutBytes;
   const std::uint64_t least = fixed + kLeastBlockRows * block_row;
   if (usable < least) {
-    throw OutOfMemory(fmt::format("not enough memory: cutting {} shards needs {} bytes", shards, memory_to_allow(least)));
+    throw OutOfMemory(
+        fmt::format("not enough memory: cutting {} shards needs {} bytes", shards, memory_to_allow(least)));
   }
   const std::uint64_t space = usable - fixed;
   StoredCutSizes sizes;
-  sizes.block_rows = std::clamp(std::min(space / 4, kMostBlockBytes) / block_row, kLeastBlockRows,
-                                std::max(rows, kLeastBlockRows));
+  sizes.block_rows =
+      std::clamp(std::min(space / 4, kMostBlockBytes) / block_row, kLeastBlockRows, std::max(rows, kLeastBlockRows));
   sizes.kept_rows = std::min(rows, (space - std::min(space, sizes.block_rows * block_row)) / kept_row);
   return sizes;
 }

@@ -27,8 +27,7 @@ std::uint64_t bytes_to_build(std::uint64_t points, ShardShape shape, const Build
 std::uint64_t bytes_on_disk(std::uint64_t points, ShardShape shape, const BuildOptions& build);
 /// The fewest shards of so many rows that can be built one after the other. Throws OutOfMemory, which says what would
 /// do, if 4096 are too few.
-std::uint32_t shards_that_fit(std::uint64_t rows, ShardShape shape, const BuildOptions& build,
-                              std::uint64_t usable);
+std::uint32_t shards_that_fit(std::uint64_t rows, ShardShape shape, const BuildOptions& build, std::uint64_t usable);
 /// How many rows are read and kept at a time. Throws OutOfMemory.
 StoredCutSizes cut_sizes_that_fit(std::uint64_t rows, ShardShape shape, std::uint32_t shards, int threads,
                                   std::uint64_t usable);

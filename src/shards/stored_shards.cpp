@@ -133,8 +133,7 @@ class Searching {
   }
 
   void run(Search& search) {
-    carry(std::array<Search*, 1>{&search}, map().size(),
-          [&](std::vector<std::vector<Job>>& jobs) { answer(jobs); });
+    carry(std::array<Search*, 1>{&search}, map().size(), [&](std::vector<std::vector<Job>>& jobs) { answer(jobs); });
   }
   void finish() { meter_.finish(); }
 

@@ -51,7 +51,8 @@ struct StoredCase {
     shards = kShards[random() % std::size(kShards)];
     build = search.build_options(Engine::automatic, Device::cpu());
     const std::uint64_t files = std::array{1, 2, 3}[random() % 3];
-    StoredShards::build(folder.write(search.points.view(), files), folder / "shards", {.shards = shards, .build = build});
+    StoredShards::build(folder.write(search.points.view(), files), folder / "shards",
+                        {.shards = shards, .build = build});
   }
 
   Index index() const { return Index::build(search.points.view(), build); }
@@ -71,7 +72,8 @@ TEST(StoredShards, AnswerAsAnIndexOnRandomCases) {
     const StoredShards stored = c.stored();
     expect_same(widened(index.radius(queries, c.search.radius, c.options)),
                 stored.radius(queries, c.search.radius, c.same));
-    EXPECT_EQ(widened(index.count(queries, c.search.radius, c.options)), stored.count(queries, c.search.radius, c.same));
+    EXPECT_EQ(widened(index.count(queries, c.search.radius, c.options)),
+              stored.count(queries, c.search.radius, c.same));
     c.options.max_neighbors = c.same.max_neighbors = c.search.most;
     const MemoryLimit limit(std::uint64_t{1} << 30);  // then lists are counted first
     expect_same(widened(index.radius(queries, c.search.radius, c.options)),
@@ -88,8 +90,7 @@ TEST(StoredShards, FindInnerProductsAsAnIndex) {
     const StoredCase c(inner_product_case(seed), seed);
     KITH_TRACE(seed, c);
     const PointView queries = c.search.queries.view();
-    expect_same(widened(c.index().knn(queries, c.search.k, c.options)),
-                c.stored().knn(queries, c.search.k, c.same));
+    expect_same(widened(c.index().knn(queries, c.search.k, c.options)), c.stored().knn(queries, c.search.k, c.same));
     if (HasFailure()) return;
   }
 }
@@ -98,11 +99,11 @@ TEST(StoredShards, AreThoseOfOneProcess) {
   for (std::uint64_t seed = 100; seed < 112; ++seed) {
     const StoredCase c(random_case(seed), seed);
     KITH_TRACE(seed, c);
-    const ShardedIndex sharded =
-        ShardedIndex::build(c.search.points.view(), {.shards = c.shards, .build = c.build});
+    const ShardedIndex sharded = ShardedIndex::build(c.search.points.view(), {.shards = c.shards, .build = c.build});
     EXPECT_EQ(sharded.map().to_bytes(), c.stored().map().to_bytes());
     for (std::uint32_t s = 0; s < c.shards; ++s) {
-      const std::string file = (c.folder / "shards") + "/shard-" + std::string(s < 10 ? "000" : "00") + std::to_string(s);
+      const std::string file =
+          (c.folder / "shards") + "/shard-" + std::string(s < 10 ? "000" : "00") + std::to_string(s);
       if (sharded.shard(s).facts().points == 0) continue;
       const std::vector<std::byte> bytes = sharded.shard(s).index().to_bytes();
       EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
@@ -173,8 +174,7 @@ TEST(StoredShards, KeepTheNumbersOfPointsThatWereLeftOut) {
                 stored.knn(points.view(), 9, {.skip_nonfinite = true}));
     const std::string expected = thrown_message<BadData>([&] { index.knn(points.view(), 9); });
     EXPECT_EQ(expected, thrown_message<BadData>([&] { stored.knn(points.view(), 9); }));
-    EXPECT_EQ(thrown_message<BadData>([&] { Index::build(points.view()); }),
-              thrown_message<BadData>([&] {
+    EXPECT_EQ(thrown_message<BadData>([&] { Index::build(points.view()); }), thrown_message<BadData>([&] {
                 StoredShards::build(folder.write(points.view(), 2), folder / "bad", {.shards = 2});
               }));
     EXPECT_FALSE(std::filesystem::exists(folder / "bad"));
@@ -227,8 +227,8 @@ TEST(StoredBuild, GoesOnWhereItWasStopped) {
   const shards::StoredPoints files{folder.write(points.view(), 2)};
   for (const std::uint32_t shards : {1u, 5u}) {
     std::vector<std::string> notes;
-    const shards::StoredBuildOptions options{
-        .shards = shards, .note = [&](const std::string& text) { notes.push_back(text); }};
+    const shards::StoredBuildOptions options{.shards = shards,
+                                             .note = [&](const std::string& text) { notes.push_back(text); }};
     std::filesystem::remove_all(folder / "whole");
     std::uint64_t steps = 0;
     shards::build_folder(files, folder / "whole", options, [&] { ++steps; });
@@ -238,7 +238,10 @@ TEST(StoredBuild, GoesOnWhereItWasStopped) {
     for (std::uint64_t stop = 0; stop < steps; ++stop) {
       std::filesystem::remove_all(folder / "part");
       std::uint64_t step = 0;
-      EXPECT_THROW(shards::build_folder(files, folder / "part", options, [&] { if (step++ == stop) throw Stopped(); }),
+      EXPECT_THROW(shards::build_folder(files, folder / "part", options,
+                                        [&] {
+                                          if (step++ == stop) throw Stopped();
+                                        }),
                    Stopped);
       if (stop + 1 < steps) {
         EXPECT_THROW(StoredShards::open(folder / "part"), CorruptFile);
@@ -253,7 +256,9 @@ TEST(StoredBuild, GoesOnWhereItWasStopped) {
     for (bool is_done = false; !is_done && tries < 3 * steps; ++tries) {
       std::uint64_t step = 0;
       try {
-        shards::build_folder(files, folder / "part", options, [&] { if (step++ == 2) throw Stopped(); });
+        shards::build_folder(files, folder / "part", options, [&] {
+          if (step++ == 2) throw Stopped();
+        });
         is_done = true;
       } catch (const Stopped&) {
       }
@@ -278,7 +283,9 @@ TEST(StoredBuild, BeginsAnewForOtherFilesOrOptions) {
   };
   std::uint64_t step = 0;
   EXPECT_THROW(shards::build_folder({folder.write(points.view())}, folder / "shards", options,
-                                    [&] { if (++step == 9) throw Stopped(); }),
+                                    [&] {
+                                      if (++step == 9) throw Stopped();
+                                    }),
                Stopped);
   StoredShards::build(folder.write(others.view()), folder / "shards", options);  // the same name
   expect_note("begins anew");
@@ -344,7 +351,8 @@ TEST(StoredShards, NoticeDamage) {
     expect_corrupt(content + "x", "longer");
     for (int i = 0; i < 40; ++i) {
       std::string damaged = content;
-      const std::size_t place = i < 20 ? random() % std::min<std::size_t>(200, content.size()) : random() % content.size();
+      const std::size_t place =
+          i < 20 ? random() % std::min<std::size_t>(200, content.size()) : random() % content.size();
       damaged[place] = static_cast<char>(damaged[place] ^ (1 << (random() % 8)));
       expect_corrupt(damaged, "byte " + std::to_string(place));
     }
@@ -369,9 +377,8 @@ TEST(StoredShards, SayHowMuchMemoryTheyNeed) {
   const PointSet points = nasty_points(NastyShape::uniform, DType::f32, 1'000'000, 3, random);
   const StoredFolder folder("memory");
   const auto files = folder.write(points.view());
-  const std::uint64_t needed = needed_bytes(thrown_message<OutOfMemory>([&] {
-    StoredShards::build(files, folder / "shards", {.shards = 2, .memory = 20'000'000});
-  }));
+  const std::uint64_t needed = needed_bytes(thrown_message<OutOfMemory>(
+      [&] { StoredShards::build(files, folder / "shards", {.shards = 2, .memory = 20'000'000}); }));
   EXPECT_GT(needed, 20'000'000u);
   EXPECT_THROW(StoredShards::build(files, folder / "shards", {.shards = 2, .memory = needed - 1000}), OutOfMemory);
   StoredShards::build(files, folder / "shards", {.shards = 2, .memory = needed});
@@ -387,8 +394,7 @@ TEST(StoredShards, SayHowMuchMemoryTheyNeed) {
 
   const PointView queries = points.view().slice(0, 20000);
   const auto with = [&](std::uint64_t memory) { return StoredShards::open(folder / "few", {.memory = memory}); };
-  const std::uint64_t least =
-      needed_bytes(thrown_message<OutOfMemory>([&] { with(26'000'000).knn(queries, 8); }));
+  const std::uint64_t least = needed_bytes(thrown_message<OutOfMemory>([&] { with(26'000'000).knn(queries, 8); }));
   EXPECT_THROW(with(least - 1000).knn(queries, 8), OutOfMemory);
   const Index index = Index::build(points.view());
   const WideNeighbors expected = widened(index.knn(queries, 8));
