@@ -47,6 +47,11 @@ void watch_for_interrupts() {
 
 bool interrupted() { return asked_to_stop.load(std::memory_order_relaxed); }
 
+std::string& left_by_interrupt() {
+  static std::string text;
+  return text;
+}
+
 void stop_if_interrupted() {
   if (interrupted()) throw Interrupted();
 }

@@ -1,6 +1,8 @@
 // Ctrl-C, SIGTERM and a closed terminal: noticed at once, obeyed where nothing is left half done.
 #pragma once
 
+#include <string>
+
 namespace kith::cli {
 
 /// Installs the handlers, and ignores SIGPIPE and SIGXFSZ so that a closed pipe or a file that grows beyond the limit
@@ -9,6 +11,10 @@ void watch_for_interrupts();
 
 /// True once the user or the system asked to stop.
 bool interrupted();
+
+/// What an interrupted command leaves behind, for its message: "nothing was written", unless the command says something
+/// else.
+std::string& left_by_interrupt();
 
 /// Throws Interrupted if `interrupted()`.
 void stop_if_interrupted();

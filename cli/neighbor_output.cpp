@@ -64,6 +64,15 @@ void write_any(const std::string& path, const SearchFlags& flags, const Found& f
   }
 }
 
+template <typename Found>
+void write_wide(const std::string& path, const Found& found, const ProgressCallback& progress) {
+  const ExitOnInterrupt leave(path == "-");
+  if (!is_lists_path(path)) {
+    throw UsageError(fmt::format("--out: {}: points with 64-bit numbers are written as .npz, .csv or .tsv", path));
+  }
+  io::write_neighbors(path, found, progress);
+}
+
 }  // namespace
 
 FlagGroup neighbor_output_flags(SearchFlags& flags) {
@@ -108,6 +117,14 @@ void write_result(const std::string& path, const SearchFlags& flags, const Neigh
 void write_result(const std::string& path, const SearchFlags& flags, const NeighborLists& found,
                   const ResultColumns& columns, const ProgressCallback& progress) {
   write_any(path, flags, found, columns, progress);
+}
+void write_result(const std::string& path, const SearchFlags&, const WideNeighbors& found, const ResultColumns&,
+                  const ProgressCallback& progress) {
+  write_wide(path, found, progress);
+}
+void write_result(const std::string& path, const SearchFlags&, const WideNeighborLists& found, const ResultColumns&,
+                  const ProgressCallback& progress) {
+  write_wide(path, found, progress);
 }
 
 }  // namespace kith::cli

@@ -22,5 +22,10 @@ void write_result(const std::string& path, const SearchFlags& flags, const Neigh
                   const ResultColumns& columns, const ProgressCallback& progress);
 void write_result(const std::string& path, const SearchFlags& flags, const NeighborLists& found,
                   const ResultColumns& columns, const ProgressCallback& progress);
+/// Those of points with 64-bit numbers, as lists only.
+void write_result(const std::string& path, const SearchFlags& flags, const WideNeighbors& found,
+                  const ResultColumns& columns, const ProgressCallback& progress);
+void write_result(const std::string& path, const SearchFlags& flags, const WideNeighborLists& found,
+                  const ResultColumns& columns, const ProgressCallback& progress);
 
 }  // namespace kith::cli

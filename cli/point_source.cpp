@@ -201,26 +201,26 @@ void PointSource::take_columns(const SourceInput& input, const Index& index) con
   input.columns.points = io::table_of(index.points(input.flags.read.threads).view());
 }
 
-void PointSource::add_facts(nlohmann::ordered_json& report, const Index& index) const {
-  report["dims"] = index.dims();
-  report["dtype"] = name_of(index.dtype());
-  report["metric"] = index.metric().name();
+void PointSource::add_facts(nlohmann::ordered_json& report, const PointFacts& index) const {
+  report["dims"] = index.dims;
+  report["dtype"] = name_of(index.dtype);
+  report["metric"] = index.metric.name();
   report["squared"] = squared_;
 }
 
-void PointSource::add_skipped(nlohmann::ordered_json& report, const Index& index) const {
+void PointSource::add_skipped(nlohmann::ordered_json& report, const PointFacts& index) const {
   if (!period_.empty()) report["period"] = period_;
-  report["skipped_points"] = index.skipped();
+  report["skipped_points"] = index.skipped;
   report["skipped_queries"] = skipped_queries(index);
 }
 
-std::string PointSource::skipped_text(const Index& index) const {
-  if (index.skipped() == 0 && skipped_queries(index) == 0) return "";
+std::string PointSource::skipped_text(const PointFacts& index) const {
+  if (index.skipped == 0 && skipped_queries(index) == 0) return "";
   if (tree_ && skipped_queries_.value_or(0) == 0) {
-    return fmt::format("{} of the {} that the tree was made from are not in it", readable_count(index.skipped()),
-                       counted(index.size(), "point"));
+    return fmt::format("{} of the {} that the tree was made from are not in it", readable_count(index.skipped),
+                       counted(index.points, "point"));
   }
-  return fmt::format("{} and {} with NaN or infinity were left out", counted(index.skipped(), "point"),
+  return fmt::format("{} and {} with NaN or infinity were left out", counted(index.skipped, "point"),
                      counted(skipped_queries(index), "query", "queries"));
 }
 

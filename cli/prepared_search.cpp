@@ -3,6 +3,7 @@
 
 #include "value_file.hpp"
 #include "sources.hpp"
+#include "stored_source.hpp"
 #include "interrupt.hpp"
 #include "readable.hpp"
 #include "stopwatch.hpp"
@@ -38,12 +39,12 @@ void require_fitting_flags(const SearchFlags& flags, const IndexFileInfo& info) 
 
 template <typename Source>
 PreparedSearch<Source>::PreparedSearch(const SearchFlags& flags, TerminalProgress& progress, const Check& check)
-    : flags_(flags), is_loaded_(is_index_file(flags.points_path)) {
+    : flags_(flags), is_loaded_(Source::is_index(flags.points_path)) {
   const SourceInput input{flags, progress, columns_};
   source_.require_flags(input, is_loaded_);
   std::optional<IndexFileInfo> info;
   if (is_loaded_) {
-    info = describe_index_file(flags.points_path);
+    info = Source::describe(flags.points_path);
     require_fitting_flags(flags, *info);
   }
   const Stopwatch read_watch;
@@ -69,19 +70,19 @@ PreparedSearch<Source>::PreparedSearch(const SearchFlags& flags, TerminalProgres
   check(query_count_, source_.dtype());
 
   if (is_loaded_) {
-    index_ = Index::load(flags.points_path, {.device = flags.build.device,
-                                             .expected_queries = query_count_,
-                                             .threads = flags.build.threads,
-                                             .map = flags.map,
-                                             .progress = progress.callback(),
-                                             .times = &build_times_});
+    index_.emplace(Index::load(flags.points_path, {.device = flags.build.device,
+                                                   .expected_queries = query_count_,
+                                                   .threads = flags.build.threads,
+                                                   .map = flags.map,
+                                                   .progress = progress.callback(),
+                                                   .times = &build_times_}));
     source_.take_columns(input, *index_);
   } else {
     BuildOptions build = flags.build;
     build.times = &build_times_;
     build.progress = progress.callback();
     build.expected_queries = query_count_;
-    index_ = source_.build(input, build);
+    index_.emplace(source_.build(input, build));
   }
   stop_if_interrupted();
   flags.output.explanation(index_->explain());
@@ -125,6 +126,8 @@ std::string PreparedSearch<Source>::engine_text() const {
 }
 
 template class PreparedSearch<PointSource>;
+template class PreparedSearch<StoredSource<std::uint32_t>>;
+template class PreparedSearch<StoredSource<std::uint64_t>>;
 template class PreparedSearch<BitSource>;
 template class PreparedSearch<SequenceSource>;
 

@@ -4,6 +4,7 @@
 #include "commands/all_commands.hpp"
 #include "help_text.hpp"
 #include "input_flags.hpp"
+#include "interrupt.hpp"
 #include "option_words.hpp"
 #include "parse_command_line.hpp"
 #include "printable.hpp"
@@ -58,6 +59,7 @@ int run(const std::vector<std::string>& words) {
   }
   const Command& command = command_called(commands, words[0]);
   memory_given() = 0;
+  left_by_interrupt() = "nothing was written";
   typed_words() = words;
   if (!parse_words(command, {words.begin() + 1, words.end()})) {
     write_to_stdout(help_of(command));
@@ -86,7 +88,7 @@ std::pair<std::string, int> words_of_error(const std::string& command) {
   try {
     throw;
   } catch (const Interrupted& error) {
-    return {"interrupted; nothing was written", error.exit_code()};
+    return {"interrupted; " + left_by_interrupt(), error.exit_code()};
   } catch (const Error& error) {
     return {with_flags(error.what()), error.exit_code()};
   } catch (const std::bad_alloc&) {

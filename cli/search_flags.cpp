@@ -44,7 +44,8 @@ bool SearchFlags::wants_columns() const {
 
 std::vector<Argument> search_arguments(SearchFlags& flags) {
   return {{"POINTS", "FILE",
-           "the points to search, an index from kith build, or a tree from kith export; - is standard input",
+           "the points to search, an index or a folder of shards from kith build, or a tree from kith export; - is "
+           "standard input",
            &flags.points_path, true},
           {"QUERIES", "FILE", "the points to find neighbours for; by default POINTS themselves", &flags.queries_path}};
 }

@@ -15,7 +15,29 @@
 
 namespace kith::cli {
 
-class PointSource {
+/// Where indexes are single files.
+struct IndexFileSource {
+  static bool is_index(const std::string& path) { return is_index_file(path); }
+  static IndexFileInfo describe(const std::string& path) { return describe_index_file(path); }
+};
+
+/// What reports say of an index of points, in one piece or in shards.
+struct PointFacts {
+  std::uint64_t points, skipped;
+  std::uint32_t dims;
+  DType dtype;
+  Metric metric;
+
+  template <typename Index>
+  PointFacts(const Index& index)  // NOLINT(google-explicit-constructor)
+      : points(index.size()),
+        skipped(index.skipped()),
+        dims(index.dims()),
+        dtype(index.dtype()),
+        metric(index.metric()) {}
+};
+
+class PointSource : public IndexFileSource {
  public:
   using Index = kith::Index;
   using Tree = std::variant<apps::NodeTable, apps::InOrderTree>;
@@ -32,12 +54,12 @@ class PointSource {
 
   Index build(const SourceInput& input, const BuildOptions& options) const;
   void take_columns(const SourceInput& input, const Index& index) const;
-  void add_facts(nlohmann::ordered_json& report, const Index& index) const;
-  void add_skipped(nlohmann::ordered_json& report, const Index& index) const;
-  std::string skipped_text(const Index& index) const;
+  void add_facts(nlohmann::ordered_json& report, const PointFacts& index) const;
+  void add_skipped(nlohmann::ordered_json& report, const PointFacts& index) const;
+  std::string skipped_text(const PointFacts& index) const;
 
  private:
-  std::uint64_t skipped_queries(const Index& index) const { return skipped_queries_.value_or(index.skipped()); }
+  std::uint64_t skipped_queries(const PointFacts& index) const { return skipped_queries_.value_or(index.skipped); }
 
   void read_tree(const SourceInput& input);
 
@@ -54,7 +76,7 @@ class PointSource {
 };
 
 /// Bits and sequences: their distances are f32, and none of them is ever left out.
-class ObjectSource {
+class ObjectSource : public IndexFileSource {
  public:
   std::uint64_t rows() const { return rows_; }
   DType dtype() const { return DType::f32; }

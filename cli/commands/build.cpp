@@ -2,9 +2,11 @@
 #include "commands/all_commands.hpp"
 
 #include "commands/build_objects.hpp"
+#include "commands/build_stored.hpp"
 #include "input_flags.hpp"
 #include "interrupt.hpp"
 #include "named_rows.hpp"
+#include "number_arguments.hpp"
 #include "output_flags.hpp"
 #include "own_files.hpp"
 #include "prepared_search.hpp"
@@ -19,6 +21,7 @@
 #include <kith/index.hpp>
 #include <kith/index_file.hpp>
 #include <kith/memory_limit.hpp>
+#include <kith/shards/stored_shards.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -79,7 +82,11 @@ void explain_plan(const BuildFlags& flags, PointView points, const BuildOptions&
 }
 
 int run_build(const BuildFlags& flags) {
-  require_own_files({{"--out", flags.out}}, {flags.points_path});
+  require_own_files({{"--out", flags.out}}, flags.paths);
+  if (wants_shards(flags)) return build_stored(flags);
+  if (flags.paths.size() > 1) {
+    throw UsageError("an index holds the points of one file; give --shards or --out NAME.shards for several");
+  }
   const IndexContent content = content_of(flags.points_path, flags.sequences);
   if (content != IndexContent::points) return build_objects(flags, content);
   refuse_sequence_flags(flags.sequences, "points");
@@ -124,23 +131,32 @@ Command build_command() {
   Command command;
   command.name = "build";
   command.summary = "prepare points for search and save the index";
-  command.synopsis = "POINTS --out INDEX.kith [--engine E] [--metric M] [flags]";
+  command.synopsis = "POINTS… --out INDEX.kith|FOLDER.shards [--engine E] [--metric M] [flags]";
   command.description =
       "Builds the index that knn and radius would build and saves it. Later searches load it instead: pass INDEX.kith "
       "wherever a command takes POINTS. The same points and flags give the same bytes on every device and with any "
-      "number of threads. The file is written completely or not at all.";
-  command.arguments = {{"POINTS", "FILE", "the points; - is standard input", &flags->points_path, true}};
+      "number of threads. The file is written completely or not at all. "
+      "Points that are larger than memory become a folder of shards (--shards, or --out FOLDER.shards): several .npy "
+      "files are one after the other then, and an interrupted build goes on when the command is given again.";
+  command.arguments = {{"POINTS", "FILE", "the points; - is standard input; several files only for shards",
+                        [flags](const std::string& path) {
+                          if (flags->paths.empty()) flags->points_path = path;
+                          flags->paths.push_back(path);
+                        },
+                        true, true}};
   Flag device = device_flag(flags->build.device);
   device.text = "where the index is built; auto, the default, takes a GPU for large jobs";
   command.groups = {
       {"The index",
-       {{"-o,--out", "FILE", "output file for the index",
+       {{"-o,--out", "FILE", "output file for the index, or a folder of shards, NAME.shards",
          [flags](const std::string& path) {
-           check_output_path(path);
+           if (!shards::is_stored_shards(path) && !path.ends_with(".shards")) check_output_path(path);
            if (path == "-") throw UsageError("--out: an index is a file, not a stream; name one, e.g. points.kith");
            flags->out = path;
          },
          true},
+        whole_flag("--shards", "N", "build a folder of N shards; by default as few as --memory allows", flags->shards,
+                   1, 4096),
         engine_flag(flags->build.engine),
         any_metric_flag(flags->build.metric, flags->sequences, nullptr),
         metric_params_flag(flags->build.metric_params),
@@ -164,8 +180,10 @@ Command build_command() {
       {"search it later, any number of times", "kith knn scan.kith queries.ply -k 8 --out near.npz"},
       {"build it on the GPU; the file is the same", "kith build scan.ply --device cuda --out scan.kith"},
       {"an index of words, by edit distance", "kith build words.txt --metric edit --out words.kith"},
-      {"an index for the Manhattan distance", "kith build table.csv --metric l1 --out table.kith"}};
+      {"an index for the Manhattan distance", "kith build table.csv --metric l1 --out table.kith"},
+      {"shards of points that are larger than memory", "kith build huge.npy --memory 2G --out huge.shards"}};
   command.run = [flags] {
+    if (flags->paths.size() > 1) return run_build(*flags);  // rows are numbered over all files
     return run_naming_rows({{"points", flags->points_path, &flags->read}}, [flags] { return run_build(*flags); });
   };
   add_profile_flag(command, flags->output);

@@ -9,6 +9,7 @@
 #include <kith/index_file.hpp>
 #include <kith/io/read_points.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,10 @@ namespace kith::cli {
 
 /// Everything that kith build takes.
 struct BuildFlags {
-  std::string points_path;
+  std::vector<std::string> paths;  ///< of POINTS: more than one only for shards
+  std::string points_path;         ///< the first of them
   std::string out;
+  std::uint32_t shards = 0;  ///< 0: as few as the memory allows, if shards are wanted
   io::ReadOptions read;
   BuildOptions build;
   std::vector<apps::PeriodicAxis> axes;  ///< those of --period

@@ -1,4 +1,4 @@
-// kith info: what a file of points, an index file or a tree holds, and which devices there are.
+// kith info: what a file of points, an index file, a folder of shards or a tree holds, and which devices there are.
 #include "commands/all_commands.hpp"
 
 #include "commands/info_sequences.hpp"
@@ -14,6 +14,7 @@
 #include <kith/error.hpp>
 #include <kith/index_file.hpp>
 #include <kith/io/tree_file.hpp>
+#include <kith/shards/stored_shards.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -267,6 +268,40 @@ int show_index(const InfoFlags& flags) {
   return 0;
 }
 
+int show_shards(const InfoFlags& flags) {
+  refuse_reading_flags(flags.path, flags.read);
+  const shards::StoredShards stored = shards::StoredShards::open(flags.path);
+  const shards::ShardMap& map = stored.map();
+  if (flags.output.json) {
+    ordered_json list = ordered_json::array();
+    for (const shards::ShardFacts& shard : map.shards) {
+      list.push_back({{"points", shard.points}, {"lower", shard.lower}, {"upper", shard.upper}});
+    }
+    const ordered_json report = {{"format", "shards"},
+                                 {"metric", stored.metric().name()},
+                                 {"points", stored.size()},
+                                 {"skipped_points", stored.skipped()},
+                                 {"dims", stored.dims()},
+                                 {"dtype", name_of(stored.dtype())},
+                                 {"file_bytes", stored.file_bytes()},
+                                 {"largest_shard_bytes", stored.largest_shard_bytes()},
+                                 {"shards", list}};
+    write_to_stdout(report.dump(2) + "\n");
+  } else {
+    write_to_stdout(fmt::format(
+        "folder        {}\nformat        shards\nmetric        {}\npoints        {}{}\ndims          {}\n"
+        "dtype         {}\nshards        {}\nfile size     {}\nlargest shard {} in memory\n",
+        flags.path, stored.metric().name(), readable_count(stored.size()),
+        stored.skipped() == 0
+            ? ""
+            : fmt::format("   ({} left out because of NaN or infinity)", readable_count(stored.skipped())),
+        stored.dims(), name_of(stored.dtype()), map.size(), readable_bytes(static_cast<double>(stored.file_bytes())),
+        readable_bytes(static_cast<double>(stored.largest_shard_bytes()))));
+  }
+  flags.output.explanation("the manifest was read and checked; searches check each shard when they load it");
+  return 0;
+}
+
 int show_tree(const InfoFlags& flags) {
   refuse_reading_flags(flags.path, flags.read);
   const auto tree = io::read_tree(flags.path);
@@ -303,6 +338,7 @@ int run_info(const InfoFlags& flags) {
     return show_devices(flags);
   }
   if (is_index_file(flags.path)) return show_index(flags);
+  if (shards::is_stored_shards(flags.path)) return show_shards(flags);
   if (flags.path.empty()) throw UsageError("info: FILE is required; usage: kith info FILE or kith info --devices");
   if (is_tree_input(flags.path, flags.read)) return show_tree(flags);
   if (content_of(flags.path, flags.sequences) == IndexContent::sequences) {
@@ -327,13 +363,15 @@ Command info_command() {
   const auto flags = std::make_shared<InfoFlags>();
   Command command;
   command.name = "info";
-  command.summary = "describe a file of points, an index or a tree, or list the devices";
+  command.summary = "describe a file of points, an index, shards or a tree, or list the devices";
   command.synopsis = "FILE [--json] [flags] | --devices";
   command.description =
       "Reads the file as the other commands would and prints the number of points and dimensions, type and bounds, the "
       "number of rows with NaN or infinity and of duplicate rows, and the memory needed. With --from or --text-column "
-      "it describes strings and sets. For an index file it prints the header, for a tree from kith export what it is.";
-  command.arguments = {{"FILE", "FILE", "the points, an index or a tree; - is standard input", &flags->path}};
+      "it describes strings and sets. For an index file it prints the header, for a folder of shards and for a tree "
+      "from kith export what they are.";
+  command.arguments = {
+      {"FILE", "FILE", "the points, an index, a folder of shards or a tree; - is standard input", &flags->path}};
   command.groups = {{"What to show",
                      {{"--devices", "", "list the devices that searches can use", &flags->devices},
                       json_flag(flags->output, "print JSON"),
@@ -350,6 +388,7 @@ Command info_command() {
                       {"a table with a label column", "kith info flowers.csv --label class"},
                       {"words, one in each line", "kith info words.txt --from lines"},
                       {"the header of an index file", "kith info scan.kith"},
+                      {"a folder of shards", "kith info huge.shards"},
                       {"list the GPUs that can be used", "kith info --devices"}};
   command.run = [flags] { return run_info(*flags); };
   return command;

@@ -14,6 +14,7 @@
 #include "search_flags.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
+#include "stored_source.hpp"
 
 #include <kith/error.hpp>
 
@@ -23,6 +24,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <type_traits>
 
 namespace kith::cli {
 namespace {
@@ -43,7 +45,8 @@ void estimate_result(const KnnFlags& flags, std::uint64_t queries, DType dtype) 
 }
 
 /// How many answers are certainly exact.
-std::uint64_t certified(const Neighbors& found) {
+template <typename Number>
+std::uint64_t certified(const NeighborsOf<Number>& found) {
   return static_cast<std::uint64_t>(std::count(found.exact().begin(), found.exact().end(), std::uint8_t{1}));
 }
 
@@ -62,7 +65,7 @@ int find_nearest(const KnnFlags& knn, const PreparedSearch<Source>& prepared, Te
   SearchOptions options = prepared.options(progress.callback());
   options.times = &times.search;
   if (flags.output.explain) flags.output.explanation(index.explain_knn(knn.k, prepared.queries_given(), options));
-  const Neighbors found = flags.self() ? index.knn_self(knn.k, options) : index.knn(prepared.queries(), knn.k, options);
+  const auto found = flags.self() ? index.knn_self(knn.k, options) : index.knn(prepared.queries(), knn.k, options);
   stop_if_interrupted();
 
   const Stopwatch write_watch;
@@ -92,16 +95,18 @@ int find_nearest(const KnnFlags& knn, const PreparedSearch<Source>& prepared, Te
   }
   if (!prepared.skipped_text().empty()) flags.output.note(prepared.skipped_text());
   if (path != "-" && !path.empty()) flags.output.summary(fmt::format("result in {}", path));
-  if (!flags.report.empty()) {
-    write_search_report(
-        flags.report,
-        {.command = "kith knn",
-         .flags = flags,
-         .facts = report,
-         .times = times,
-         .explanation = index.explain() + "\n" + index.explain_knn(knn.k, prepared.queries_given(), options),
-         .skipped = prepared.skipped_text()},
-        found);
+  if constexpr (std::is_same_v<decltype(found), const Neighbors>) {  // of 64-bit numbers no page is asked for
+    if (!flags.report.empty()) {
+      write_search_report(
+          flags.report,
+          {.command = "kith knn",
+           .flags = flags,
+           .facts = report,
+           .times = times,
+           .explanation = index.explain() + "\n" + index.explain_knn(knn.k, prepared.queries_given(), options),
+           .skipped = prepared.skipped_text()},
+          found);
+    }
   }
   return 0;
 }
@@ -112,6 +117,13 @@ int run_knn(const KnnFlags& knn) {
   check_neighbor_output(flags);
   TerminalProgress progress(flags.output.quiet);
   const auto check = [&](std::uint64_t queries, DType dtype) { estimate_result(knn, queries, dtype); };
+  if (shards::is_stored_shards(flags.points_path)) {
+    refuse_metric_of_sequences(flags);
+    if (has_narrow_numbers(flags.points_path)) {
+      return find_nearest(knn, PreparedSearch<StoredSource<std::uint32_t>>(flags, progress, check), progress);
+    }
+    return find_nearest(knn, PreparedSearch<StoredSource<std::uint64_t>>(flags, progress, check), progress);
+  }
   const IndexContent content = content_of(flags.points_path, flags.sequences);
   if (content == IndexContent::bits)
     return find_nearest(knn, PreparedSearch<BitSource>(flags, progress, check), progress);

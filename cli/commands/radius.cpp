@@ -13,6 +13,7 @@
 #include "search_flags.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
+#include "stored_source.hpp"
 
 #include <kith/error.hpp>
 #include <kith/io/neighbors_file.hpp>
@@ -26,6 +27,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -33,7 +35,7 @@ namespace kith::cli {
 namespace {
 
 using Counts = std::vector<std::uint32_t>;
-using FoundWithin = std::variant<NeighborLists, Counts>;
+using FoundWithin = std::variant<NeighborLists, WideNeighborLists, Counts>;
 
 struct RadiusFlags {
   SearchFlags search;
@@ -60,6 +62,7 @@ std::string radius_text(const RadiusFlags& flags, std::span<const double> radii)
 
 std::uint64_t neighbors_in(const FoundWithin& found) {
   if (const auto* lists = std::get_if<NeighborLists>(&found)) return lists->indices().size();
+  if (const auto* lists = std::get_if<WideNeighborLists>(&found)) return lists->indices().size();
   const Counts& counts = std::get<Counts>(found);
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
@@ -69,6 +72,8 @@ void write(const std::string& path, const SearchFlags& flags, const FoundWithin&
   const ExitOnInterrupt leave(path == "-");
   if (const auto* lists = std::get_if<NeighborLists>(&found)) {
     write_result(path, flags, *lists, columns, progress);
+  } else if (const auto* wide = std::get_if<WideNeighborLists>(&found)) {
+    write_result(path, flags, *wide, columns, progress);
   } else {
     io::write_counts(path, std::get<Counts>(found), progress);
   }
@@ -151,7 +156,11 @@ int find_within(const RadiusFlags& radius, const PreparedSearch<Source>& prepare
                           .explanation = prepared.index().explain() + "\n" +
                                          prepared.index().explain_radius(prepared.queries_given(), options),
                           .skipped = prepared.skipped_text()};
-    std::visit([&](const auto& result) { write_search_report(flags.report, done, result); }, found);
+    std::visit(
+        [&]<typename Found>(const Found& result) {  // of 64-bit numbers no page is asked for
+          if constexpr (!std::is_same_v<Found, WideNeighborLists>) write_search_report(flags.report, done, result);
+        },
+        found);
   }
   return 0;
 }
@@ -161,6 +170,13 @@ int run_radius(const RadiusFlags& radius) {
   check_flags(radius);
   TerminalProgress progress(flags.output.quiet);
   const auto check = [&](std::uint64_t queries, DType dtype) { estimate_result(radius, queries, dtype); };
+  if (shards::is_stored_shards(flags.points_path)) {
+    refuse_metric_of_sequences(flags);
+    if (has_narrow_numbers(flags.points_path)) {
+      return find_within(radius, PreparedSearch<StoredSource<std::uint32_t>>(flags, progress, check), progress);
+    }
+    return find_within(radius, PreparedSearch<StoredSource<std::uint64_t>>(flags, progress, check), progress);
+  }
   const IndexContent content = content_of(flags.points_path, flags.sequences);
   if (content == IndexContent::bits)
     return find_within(radius, PreparedSearch<BitSource>(flags, progress, check), progress);

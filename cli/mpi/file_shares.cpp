@@ -5,7 +5,6 @@
 #include "readable.hpp"
 
 #include <kith/error.hpp>
-#include <kith/io/npy_rows.hpp>
 
 #include <fmt/format.h>
 
@@ -36,17 +35,11 @@ std::uint64_t row_at(double place, double begin, double bytes, std::uint64_t row
   return std::min(rows, static_cast<std::uint64_t>(std::ceil((place - begin) / bytes * static_cast<double>(rows))));
 }
 
-io::PointFile read_share(const FileShare& share, const io::ReadOptions& options, const OutputFlags& output,
-                         const ProgressCallback& progress) {
-  if (share.is_whole) return read_input(share.path, options, output, progress);
-  io::ReadOptions with_progress = options;
-  with_progress.progress = progress;
-  io::PointFile file = io::read_npy_rows(share.path, share.first, share.count, with_progress);
-  if (share.first == 0) {
-    for (const std::string& note : file.notes) output.note(note);
-  }
+PointSet read_share(const FileShare& share, const io::ReadOptions& options, const OutputFlags& output,
+                    const ProgressCallback& progress) {
+  if (!share.rows) return read_input(share.path, options, output, progress).points;
   output.explanation(fmt::format("read {}: rows {} to {}", share.path, share.first, share.first + share.count));
-  return file;
+  return share.rows->read(share.first, share.count);
 }
 
 }  // namespace
@@ -61,17 +54,14 @@ std::vector<FileShare> shares_of(const std::vector<std::string>& paths, const io
   std::vector<FileShare> shares;
   double begin = 0;
   for (std::size_t i = 0; i < paths.size(); begin += sizes[i++]) {
-    std::optional<std::uint64_t> rows;
-    if (options.format == io::Format::automatic || options.format == io::Format::npy) {
-      rows = io::count_npy_rows(paths[i]);
-    }
+    std::optional<io::PointRows> rows = io::PointRows::open_if_possible(paths[i], options);
     if (!rows) {
       if (begin >= low && (begin < high || is_last)) shares.push_back({.path = paths[i]});
       continue;
     }
-    const std::uint64_t first = row_at(low, begin, sizes[i], *rows);
-    const std::uint64_t end = is_last ? *rows : row_at(high, begin, sizes[i], *rows);
-    if (end > first) shares.push_back({paths[i], false, first, end - first});
+    const std::uint64_t first = row_at(low, begin, sizes[i], rows->rows());
+    const std::uint64_t end = is_last ? rows->rows() : row_at(high, begin, sizes[i], rows->rows());
+    if (end > first) shares.push_back({paths[i], std::move(rows), first, end - first});
   }
   return shares;
 }
@@ -81,9 +71,9 @@ PointSet read_shares(const std::vector<FileShare>& shares, const io::ReadOptions
   std::vector<std::pair<std::string, PointSet>> parts;
   std::uint64_t rows = 0;
   for (const FileShare& share : shares) {
-    io::PointFile file = read_share(share, options, output, progress);
-    rows += file.points.rows();
-    if (file.points.rows() > 0) parts.emplace_back(share.path, std::move(file.points));
+    PointSet points = read_share(share, options, output, progress);
+    rows += points.rows();
+    if (points.rows() > 0) parts.emplace_back(share.path, std::move(points));
   }
   if (parts.empty()) return {};
   if (parts.size() == 1) return std::move(parts.front().second);

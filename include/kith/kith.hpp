@@ -44,7 +44,7 @@
 #include <kith/io/format.hpp>
 #include <kith/io/matrix_market.hpp>
 #include <kith/io/neighbors_file.hpp>
-#include <kith/io/npy_rows.hpp>
+#include <kith/io/point_rows.hpp>
 #include <kith/io/pose_file.hpp>
 #include <kith/io/read_bits.hpp>
 #include <kith/io/read_points.hpp>
@@ -73,6 +73,7 @@
 #include <kith/shards/shard.hpp>
 #include <kith/shards/shard_map.hpp>
 #include <kith/shards/sharded_index.hpp>
+#include <kith/shards/stored_shards.hpp>
 #include <kith/tuning.hpp>
 #include <kith/value_array.hpp>
 #include <kith/version.hpp>

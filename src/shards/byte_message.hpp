@@ -28,7 +28,9 @@ enum class MessageId : std::uint32_t {
   shard = 0x3153'534b,
   map = 0x314d'534b,
   request = 0x3151'534b,
-  reply = 0x3152'534b
+  reply = 0x3152'534b,
+  manifest = 0x3144'534b,
+  building = 0x3142'534b
 };
 
 class ByteWriter {
@@ -172,5 +174,9 @@ class ByteReader {
 
   std::span<const std::byte> left_;
 };
+
+/// Rules within a message; src/shards/messages.cpp.
+void put_rules(ByteWriter& writer, const CutRules& rules);
+CutRules get_rules(ByteReader& reader);
 
 }  // namespace kith::shards

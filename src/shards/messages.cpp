@@ -8,27 +8,7 @@
 
 #include <utility>
 
-namespace kith::shards::inline v0 {
-namespace {
-
-void put_bad_rows(ByteWriter& writer, const PointFacts::BadRows& bad) {
-  writer.put(bad.count);
-  writer.put(bad.first);
-  writer.put(static_cast<std::uint8_t>(bad.column.has_value()));
-  writer.put(bad.column.value_or(0));
-  writer.put_text(bad.problem);
-}
-
-PointFacts::BadRows get_bad_rows(ByteReader& reader) {
-  PointFacts::BadRows bad;
-  bad.count = reader.get<std::uint64_t>();
-  bad.first = reader.get<std::uint64_t>();
-  const bool has_column = reader.get_flag();
-  const auto column = reader.get<std::uint32_t>();
-  if (has_column) bad.column = column;
-  bad.problem = reader.get_text();
-  return bad;
-}
+namespace kith::shards {
 
 void put_rules(ByteWriter& writer, const CutRules& rules) {
   writer.put(rules.shards);
@@ -55,6 +35,30 @@ CutRules get_rules(ByteReader& reader) {
   rules.split = reader.get_enum(SplitRule::cycle);
   rules.skip_nonfinite = reader.get_flag();
   return rules;
+}
+
+}  // namespace kith::shards
+
+namespace kith::shards::inline v0 {
+namespace {
+
+void put_bad_rows(ByteWriter& writer, const PointFacts::BadRows& bad) {
+  writer.put(bad.count);
+  writer.put(bad.first);
+  writer.put(static_cast<std::uint8_t>(bad.column.has_value()));
+  writer.put(bad.column.value_or(0));
+  writer.put_text(bad.problem);
+}
+
+PointFacts::BadRows get_bad_rows(ByteReader& reader) {
+  PointFacts::BadRows bad;
+  bad.count = reader.get<std::uint64_t>();
+  bad.first = reader.get<std::uint64_t>();
+  const bool has_column = reader.get_flag();
+  const auto column = reader.get<std::uint32_t>();
+  if (has_column) bad.column = column;
+  bad.problem = reader.get_text();
+  return bad;
 }
 
 void put_shard(ByteWriter& writer, const ShardFacts& shard) {

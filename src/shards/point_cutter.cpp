@@ -18,7 +18,7 @@ namespace kith::shards::inline v0 {
 namespace {
 
 /// Nodes are numbered by 16 bits: 4096 shards have 8191.
-constexpr std::uint16_t kLeftOut = 0xffff;
+constexpr std::uint16_t kLeftOut = PointCutter::kNoShard;
 constexpr std::uint64_t kRowsPerTask = std::uint64_t{1} << 16;
 /// About what a row of a pass takes, so that few and long tasks get threads.
 constexpr double kNanosecondsPerRow = 5;
@@ -28,7 +28,9 @@ constexpr double kNanosecondsPerRow = 5;
 struct PointCutter::State {
   virtual ~State() = default;
   virtual std::vector<std::uint64_t> counts(const CutPlan& plan) = 0;
+  virtual std::span<const std::uint64_t> counted_rows() const = 0;
   virtual std::vector<std::uint64_t> shard_counts(const CutPlan& plan) = 0;
+  virtual std::span<const std::uint16_t> shards_of(const CutPlan& plan) = 0;
   virtual ShardPoints points_of(const CutPlan& plan, std::uint32_t shard) = 0;
 };
 
@@ -65,6 +67,13 @@ class CutterOf final : public PointCutter::State {
     }
     near_round_ = plan.is_first_of_level() ? kNoRound : plan.rounds();
     return sums;
+  }
+
+  std::span<const std::uint64_t> counted_rows() const override { return near_; }
+
+  std::span<const std::uint16_t> shards_of(const CutPlan& plan) override {
+    finish(plan);
+    return node_of_;
   }
 
   std::vector<std::uint64_t> shard_counts(const CutPlan& plan) override {
@@ -236,6 +245,8 @@ PointCutter& PointCutter::operator=(PointCutter&&) noexcept = default;
 PointCutter::~PointCutter() = default;
 
 std::vector<std::uint64_t> PointCutter::counts(const CutPlan& plan) { return state_->counts(plan); }
+std::span<const std::uint64_t> PointCutter::counted_rows() const { return state_->counted_rows(); }
+std::span<const std::uint16_t> PointCutter::shards_of(const CutPlan& plan) { return state_->shards_of(plan); }
 std::vector<std::uint64_t> PointCutter::shard_counts(const CutPlan& plan) { return state_->shard_counts(plan); }
 ShardPoints PointCutter::points_of(const CutPlan& plan, std::uint32_t shard) { return state_->points_of(plan, shard); }
 

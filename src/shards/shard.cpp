@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -117,6 +118,16 @@ Shard Shard::build(std::vector<ShardPoints> parts, const CutRules& rules, const 
                                                    holds_points ? PointSet() : std::move(all.points)}));
 }
 
+Shard Shard::of_index(Index index, std::vector<std::uint64_t> numbers, ShardFacts facts) {
+  const bool is_ascending = std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) == numbers.end();
+  if (index.size() != numbers.size() || index.skipped() != 0 || facts.points != numbers.size() || !is_ascending ||
+      (!numbers.empty() && facts.smallest != numbers.front())) {
+    throw UsageError("shard: its index, its numbers and its facts do not fit together");
+  }
+  return Shard(
+      std::make_shared<const State>(State{std::move(index), std::move(numbers), std::move(facts), PointSet()}));
+}
+
 const ShardFacts& Shard::facts() const { return state_->facts; }
 std::span<const std::uint64_t> Shard::numbers() const { return state_->numbers; }
 const Index& Shard::index() const { return state_->index; }
@@ -138,6 +149,9 @@ std::vector<std::uint64_t> Shard::allowed_here(std::span<const std::uint64_t> al
 }
 
 PointSet Shard::points(int threads) const {
+  if (!state_->index.holds_points() && state_->rows.rows() != state_->numbers.size()) {
+    throw UsageError("shard: its index holds rows made of the points, not the points");
+  }
   return state_->index.holds_points() ? state_->index.points(threads) : state_->rows.clone();
 }
 

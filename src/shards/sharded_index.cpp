@@ -3,6 +3,7 @@
 #include "core/metric/metric_params.hpp"
 #include "runtime/parallel.hpp"
 #include "runtime/progress_meter.hpp"
+#include "shards/carrier.hpp"
 #include "shards/check_rules.hpp"
 #include "shards/self_answers.hpp"
 
@@ -16,33 +17,9 @@
 #include <array>
 #include <chrono>
 #include <map>
-#include <new>
-#include <stdexcept>
-#include <string_view>
 #include <utility>
 
 namespace kith::shards::inline v0 {
-namespace {
-
-/// One request of a round, from any participant.
-struct Job {
-  Search* search = nullptr;
-  SearchRequest request;
-};
-
-template <typename F>
-auto with_memory(std::string_view what, const F& f) {
-  try {
-    return f();
-  } catch (const std::bad_alloc&) {
-    throw OutOfMemory(fmt::format("not enough memory for {}", what));
-  } catch (const std::length_error&) {
-    throw OutOfMemory(fmt::format("not enough memory for {}", what));
-  }
-}
-
-}  // namespace
-
 struct ShardedIndex::State {
   ShardMap map;
   std::vector<Shard> shards;
@@ -58,29 +35,15 @@ struct ShardedIndex::State {
     return allowed;
   }
 
-  /// Carries on with all searches until they are done.
   void run(std::span<Search* const> searches, const std::vector<std::vector<std::uint64_t>>& allowed,
            const ShardSearchOptions& options) const {
-    while (true) {
-      std::vector<std::vector<Job>> jobs(shards.size());  // of each shard
-      bool is_any = false;
-      for (Search* search : searches) {
-        for (SearchRequest& request : search->next()) {
-          jobs[request.shard].push_back({search, std::move(request)});
-          is_any = true;
-        }
-      }
-      if (!is_any) return;
-      answer(jobs, allowed, options);
-    }
+    carry(searches, map.size(), [&](std::vector<std::vector<Job>>& jobs) { answer(jobs, allowed, options); });
   }
 
   void answer(std::vector<std::vector<Job>>& jobs, const std::vector<std::vector<std::uint64_t>>& allowed,
               const ShardSearchOptions& options) const {
     const auto reply_to = [&](std::uint32_t shard, Job& job) {
-      SearchReply reply = shards[shard].answer(job.request, {.allowed = allowed[shard], .threads = options.threads});
-      job.request = {};
-      return reply;
+      return reply_of(shards[shard], job, allowed[shard], options.threads);
     };
     if (by_device.size() == 1) {
       for (std::uint32_t shard = 0; shard < shards.size(); ++shard) {

@@ -112,8 +112,14 @@ class KITH_EXPORT PointCutter {
   /// What this participant adds to the sums of the round that `plan` is in: plan.counts() numbers. The first round of a
   /// level and the one after it read all points, others few. A new cutter can take the place of one that is lost.
   std::vector<std::uint64_t> counts(const CutPlan& plan);
+  /// The rows that the last round counted, unless it was the first one of its level: later rounds of the level count
+  /// some of these and no others, so that a participant may keep them and forget the rest.
+  std::span<const std::uint64_t> counted_rows() const;
   /// How many of its points each shard gets; the plan is done.
   std::vector<std::uint64_t> shard_counts(const CutPlan& plan);
+  /// The shard of each of its points; kNoShard for one that is left out. Valid as long as the cutter; the plan is done.
+  std::span<const std::uint16_t> shards_of(const CutPlan& plan);
+  static constexpr std::uint16_t kNoShard = 0xffff;
   /// Copies of those for one shard, in the order that they have here.
   ShardPoints points_of(const CutPlan& plan, std::uint32_t shard);
 

@@ -34,6 +34,10 @@ class KITH_EXPORT Shard {
   /// for more than 2^32 - 2 points.
   static Shard build(std::vector<ShardPoints> parts, const CutRules& rules, const BuildOptions& options = {});
 
+  /// A shard that was built before, whose index was saved: the numbers of its rows, ascending, and what it told. It has
+  /// no `points()` unless the index holds them. Throws UsageError if they do not fit together.
+  static Shard of_index(Index index, std::vector<std::uint64_t> numbers, ShardFacts facts);
+
   const ShardFacts& facts() const;
   /// The numbers of the points, ascending.
   std::span<const std::uint64_t> numbers() const;

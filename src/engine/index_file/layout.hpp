@@ -1,6 +1,8 @@
 // The index file as bytes: header, section table, checksums. docs/file_format.md tells the same in words.
 #pragma once
 
+#include "runtime/checksum.hpp"
+
 #include <kith/dtype.hpp>
 #include <kith/index.hpp>
 #include <kith/index_file.hpp>
@@ -144,6 +146,6 @@ FrontMatter decode_front(std::span<const std::byte> front, std::uint64_t file_by
 /// The error for a file that is not what it should be.
 [[noreturn]] void throw_damaged(const std::string& name, const std::string& what);
 
-std::uint64_t checksum_of(std::span<const std::byte> bytes);
+using runtime::checksum_of;
 
 }  // namespace kith::engine

@@ -11,6 +11,7 @@
 namespace kith::io::inline v0 {
 namespace {
 
+constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::uint64_t kMaxNpyHeader = std::uint64_t{1} << 20;
 constexpr std::size_t kMaxShapeDims = 64;
 
@@ -178,7 +179,7 @@ NpyHeader read_npy_header(const runtime::InputFile& file, std::uint64_t begin, s
   const std::uint64_t end = begin + size;
   if (size < 10) throw CorruptFile(fmt::format("{}: has {} bytes only, too few for an NPY array", what, size));
   file.read_exact(begin, fixed, 10);
-  if (!std::equal(kNpyMagic.begin(), kNpyMagic.end(), reinterpret_cast<const char*>(fixed))) {
+  if (!std::equal(kMagic.begin(), kMagic.end(), reinterpret_cast<const char*>(fixed))) {
     throw CorruptFile(fmt::format("{}: does not start with \"\\x93NUMPY\"; it is not an NPY array", what));
   }
   const int version = fixed[6];
@@ -253,7 +254,7 @@ std::string npy_header_bytes(std::string_view descr, std::span<const std::uint64
                                        fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   const std::size_t total = (10 + text.size() + 1 + 63) / 64 * 64;
   const std::size_t length = total - 10;
-  std::string bytes(kNpyMagic);
+  std::string bytes(kMagic);
   bytes += '\x01';
   bytes += '\0';
   bytes += static_cast<char>(length & 0xff);

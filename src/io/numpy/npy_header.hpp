@@ -15,9 +15,6 @@
 
 namespace kith::io::inline v0 {
 
-/// The first bytes of a .npy file.
-inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
-
 /// An array as its header describes it.
 struct NpyHeader {
   NumberType type = NumberType::f32;
@@ -34,6 +31,8 @@ NpyHeader read_npy_header(const runtime::InputFile& file, std::uint64_t begin, s
 
 /// The array as rows x columns: 0-d is 1 x 1, 1-d is n x 1, 2-d is n x d. Throws BadData on more dimensions.
 RecordLayout npy_layout(const NpyHeader& header, std::string_view what);
+/// The same for rows that are points: throws BadData if they have no columns, too.
+RecordLayout npy_points_layout(const NpyHeader& header, std::string_view what);
 
 /// The bytes before the data, in version 1, little-endian, C order, padded so that the data starts at a multiple of 64.
 /// `descr` is e.g. "<f4".

@@ -1,10 +1,7 @@
 // NPY: every dtype, byte order and memory order; shapes; refusals; damage; what we write.
 #include "io/binary_input.hpp"
 
-#include <kith/io/npy_rows.hpp>
-
 #include <cmath>
-#include <fstream>
 #include <limits>
 
 namespace kith::io::test {
@@ -258,42 +255,6 @@ TEST(Npy, WhatIsWrittenReadsBackBitForBit) {
   check_npy_round_trip<double>();
   const PointSet none(DType::f64, 0, 4);
   EXPECT_EQ(read_bytes(read_npy, written(write_npy, none.view())).points.dims(), 4u);
-}
-
-TEST(Npy, SomeRowsAreThoseOfTheWhole) {
-  const std::string path = temporary_path("rows.npy");
-  std::string data(7 * 3 * 4, '\0');
-  for (std::size_t i = 0; i < 21; ++i) {
-    const float value = static_cast<float>(i) * 1.5f;
-    std::memcpy(data.data() + i * 4, &value, 4);
-  }
-  for (const bool fortran : {false, true}) {
-    std::ofstream(path, std::ios::binary) << npy_bytes(dictionary("<f4", "(7, 3)", fortran), data);
-    EXPECT_EQ(count_npy_rows(path), 7u);
-    const PointFile all = read_points(path);
-    for (std::uint64_t first = 0; first <= 7; ++first) {
-      for (std::uint64_t count = 0; first + count <= 7; ++count) {
-        const PointFile some = read_npy_rows(path, first, count);
-        ASSERT_EQ(some.points.rows(), count);
-        ASSERT_EQ(some.points.dims(), 3u);
-        for (std::uint64_t i = 0; i < count; ++i) {
-          for (std::uint32_t d = 0; d < 3; ++d) ASSERT_EQ(some.view().at(i, d), all.view().at(first + i, d));
-        }
-      }
-    }
-    const PointFile column = read_npy_rows(path, 2, 4, {.dtype = DType::f64, .columns = {"2"}});
-    for (std::uint64_t i = 0; i < 4; ++i) EXPECT_EQ(column.view().at(i, 0), all.view().at(2 + i, 1));
-    EXPECT_THROW(read_npy_rows(path, 5, 3), UsageError);
-    EXPECT_THROW(read_npy_rows(path, 8, 0), UsageError);
-  }
-  std::ofstream(path, std::ios::binary) << npy_bytes(dictionary("<f8", "(4,)"), std::string(32, '\0'));
-  EXPECT_EQ(count_npy_rows(path), 4u);
-  std::ofstream(path) << "x,y\n1,2\n";
-  EXPECT_EQ(count_npy_rows(path), std::nullopt);
-  EXPECT_THROW(read_npy_rows(path, 0, 1), CorruptFile);
-  std::remove(path.c_str());
-  EXPECT_EQ(count_npy_rows(path), std::nullopt);
-  EXPECT_THROW(read_npy_rows(path, 0, 1), IoError);
 }
 
 }  // namespace
