@@ -63,6 +63,7 @@ TEST(PointRows, PlainNumbersNeedALayout) {
   std::ofstream(path, std::ios::binary) << data.str();
   EXPECT_THROW(PointRows{path}, UsageError);
   EXPECT_FALSE(PointRows::open_if_possible(path));
+  expect_parts_of_the_whole(path, {.columns = {"y", "x"}, .layout = "skip=4 f32 x,y,z,w"});
   std::remove(path.c_str());
 }
 
