@@ -193,7 +193,7 @@ Index PointSource::build(const SourceInput& input, const BuildOptions& options) 
       throw BadData(fmt::format("{}: {}", input.flags.points_path, error.what()));
     }
   }
-  return Index::build(rows_ == 0 ? PointView(nullptr, dtype_, 0, dims_, dims_) : points_.view(), options);
+  return Index::build(points(), options);
 }
 
 void PointSource::take_columns(const SourceInput& input, const Index& index) const {

@@ -3,7 +3,7 @@
 
 #include "value_file.hpp"
 #include "sources.hpp"
-#include "stored_source.hpp"
+#include "shard_sources.hpp"
 #include "interrupt.hpp"
 #include "readable.hpp"
 #include "stopwatch.hpp"
@@ -126,6 +126,7 @@ std::string PreparedSearch<Source>::engine_text() const {
 }
 
 template class PreparedSearch<PointSource>;
+template class PreparedSearch<SeveralDevicesSource>;
 template class PreparedSearch<StoredSource<std::uint32_t>>;
 template class PreparedSearch<StoredSource<std::uint64_t>>;
 template class PreparedSearch<BitSource>;

@@ -85,15 +85,52 @@ Flag metric_params_flag(std::vector<double>& params) {
           }};
 }
 
+namespace {
+
+Device parse_device(const std::string& value) {
+  try {
+    return Device::parse(value);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("--device: {}", error.what()));
+  }
+}
+
+/// The devices of a list; of one name nothing.
+std::vector<Device> several_devices(const std::string& value) {
+  std::vector<Device> devices;
+  if (value == "cuda:all") {
+    for (const DeviceInfo& info : available_devices()) {
+      if (info.gpu && info.gpu->has_code) devices.push_back(info.device);
+    }
+    if (devices.empty()) throw DeviceError("--device cuda:all: there is no usable GPU; kith info --devices says why");
+  } else if (value.find(',') != std::string::npos) {
+    for (const std::string& name : split(value, ',')) devices.push_back(parse_device(name));
+    for (const Device device : devices) {
+      if (device.kind() == Device::Kind::automatic) {
+        throw UsageError("--device: a list names devices, such as cuda:0,cuda:1; auto is not one");
+      }
+    }
+  }
+  return devices;
+}
+
+Flag devices_flag(SearchFlags& flags) {
+  return {"--device", "auto|cpu|cuda|cuda:N|LIST",
+          "where the search runs; auto, the default, takes a GPU for large jobs; a list such as cuda:0,cuda:1, or "
+          "cuda:all, shares the points among several",
+          [&flags](const std::string& value) {
+            flags.devices = several_devices(value);
+            if (flags.devices.size() == 1) flags.build.device = flags.devices.front();
+            if (flags.devices.size() < 2) flags.devices.clear();
+            if (flags.devices.empty() && value != "cuda:all") flags.build.device = parse_device(value);
+          }};
+}
+
+}  // namespace
+
 Flag device_flag(Device& device) {
   return {"--device", "auto|cpu|cuda|cuda:N", "where the search runs; auto, the default, takes a GPU for large jobs",
-          [&device](const std::string& value) {
-            try {
-              device = Device::parse(value);
-            } catch (const UsageError& error) {
-              throw UsageError(fmt::format("--device: {}", error.what()));
-            }
-          }};
+          [&device](const std::string& value) { device = parse_device(value); }};
 }
 
 Flag work_device_flag(Device& device) {
@@ -179,7 +216,7 @@ Flag skip_nonfinite_flag(SearchFlags& flags) {
 FlagGroup search_flags(SearchFlags& flags) {
   return {"Searching",
           {engine_flag(flags.build.engine),
-           device_flag(flags.build.device),
+           devices_flag(flags),
            threads_flag(
                [&flags](int threads) { flags.search.threads = flags.build.threads = flags.read.threads = threads; }),
            memory_flag(),

@@ -29,6 +29,7 @@ struct SearchFlags {
   /// How QUERIES were read, once they are.
   std::shared_ptr<io::ReadOptions> queries_read = std::make_shared<io::ReadOptions>();
   BuildOptions build;
+  std::vector<Device> devices;           ///< where --device names several: a shard on each
   std::vector<apps::PeriodicAxis> axes;  ///< those of --period
   bool metric_given = false;
   SequenceFlags sequences;  ///< of strings, sets and bits: the metric, and how they are read

@@ -58,6 +58,13 @@ class PointSource : public IndexFileSource {
   void add_skipped(nlohmann::ordered_json& report, const PointFacts& index) const;
   std::string skipped_text(const PointFacts& index) const;
 
+ protected:
+  /// What an index is built from.
+  PointView points() const {
+    return rows_ == 0 ? PointView(nullptr, dtype_, 0, dims_, dims_) : points_.view();
+  }
+  bool is_tree() const { return tree_.has_value(); }
+
  private:
   std::uint64_t skipped_queries(const PointFacts& index) const { return skipped_queries_.value_or(index.skipped); }
 

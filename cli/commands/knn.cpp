@@ -14,7 +14,7 @@
 #include "search_flags.hpp"
 #include "standard_output.hpp"
 #include "stopwatch.hpp"
-#include "stored_source.hpp"
+#include "shard_sources.hpp"
 
 #include <kith/error.hpp>
 
@@ -125,6 +125,10 @@ int run_knn(const KnnFlags& knn) {
     return find_nearest(knn, PreparedSearch<StoredSource<std::uint64_t>>(flags, progress, check), progress);
   }
   const IndexContent content = content_of(flags.points_path, flags.sequences);
+  if (!flags.devices.empty()) {
+    if (content != IndexContent::points) throw UsageError("--device: only points are shared among several devices");
+    return find_nearest(knn, PreparedSearch<SeveralDevicesSource>(flags, progress, check), progress);
+  }
   if (content == IndexContent::bits)
     return find_nearest(knn, PreparedSearch<BitSource>(flags, progress, check), progress);
   if (content == IndexContent::sequences) {

@@ -39,6 +39,7 @@ from ._registration import (
     register,
 )
 from ._sequence_files import SequenceFile, read_sequences
+from ._sharded_index import ShardedIndex, StoredShards
 from ._transform import read_pose, transform, write_pose
 from ._tree_export import InOrderTree, NodeTable, export_tree
 from ._view import View, view
@@ -66,6 +67,8 @@ __all__ = [
     "RegistrationIteration",
     "RegistrationTarget",
     "SequenceFile",
+    "ShardedIndex",
+    "StoredShards",
     "View",
     "WeakDirection",
     "__version__",

@@ -83,27 +83,27 @@ def profile() -> Profile:
     return Profile(*_kith.profile_in_use())
 
 
-def _bytes_of(limit: int | str) -> int:
-    """The bytes of a memory_limit."""
+def bytes_of(limit: int | str, name: str = "memory_limit") -> int:
+    """The bytes of an argument that limits memory."""
     if isinstance(limit, str):
         parts = re.fullmatch(r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,3})?)\s*(?:([kmgt])(i?))?b?\s*", limit.lower())
         if parts is None:
-            raise ValueError(f'memory_limit: "{limit}" is no size of a memory, such as 500MB or 16GiB')
+            raise ValueError(f'{name}: "{limit}" is no size of a memory, such as 500MB or 16GiB')
         factor = (1024 if parts[3] else 1000) ** " kmgt".index(parts[2] or " ")
         bytes_ = int(Fraction(parts[1]) * factor)
     elif isinstance(limit, float):
         if not limit.is_integer():
-            raise ValueError(f"memory_limit: a whole number of bytes, not {limit}")
+            raise ValueError(f"{name}: a whole number of bytes, not {limit}")
         bytes_ = int(limit)
     else:
         try:
             bytes_ = operator.index(limit)
         except TypeError:
-            raise TypeError(f"memory_limit: bytes, or text such as 2GB, not {type(limit).__name__}") from None
+            raise TypeError(f"{name}: bytes, or text such as 2GB, not {type(limit).__name__}") from None
     if bytes_ < 1:
-        raise ValueError(f"memory_limit: at least 1 byte, not {limit}")
+        raise ValueError(f"{name}: at least 1 byte, not {limit}")
     if bytes_ >= 2**64:
-        raise ValueError("memory_limit: must be below 2**64 bytes")
+        raise ValueError(f"{name}: must be below 2**64 bytes")
     return bytes_
 
 
@@ -128,7 +128,7 @@ def memory_limit(limit: int | str) -> Iterator[None]:
     >>> with kith.memory_limit("1GB"):
     ...     index = kith.Index(numpy.zeros((10, 3)))
     """
-    open_limit = _kith.MemoryLimit(_bytes_of(limit))
+    open_limit = _kith.MemoryLimit(bytes_of(limit))
     try:
         yield
     finally:

@@ -26,6 +26,7 @@ NB_MODULE(_kith, module) {
   kith::python::bind_sequences(module);
   kith::python::bind_sequence_index(module);
   kith::python::bind_shards(module);
+  kith::python::bind_sharded_index(module);
   kith::python::bind_metric_tree(module);
   kith::python::bind_tree_export(module);
   kith::python::bind_command(module);

@@ -26,6 +26,7 @@ void bind_point_files(nb::module_& module);
 void bind_bit_index(nb::module_& module);
 void bind_sequences(nb::module_& module);
 void bind_shards(nb::module_& module);
+void bind_sharded_index(nb::module_& module);
 void bind_sequence_index(nb::module_& module);
 void bind_metric_tree(nb::module_& module);
 void bind_tree_export(nb::module_& module);

@@ -2,6 +2,7 @@
 #include "arrays.hpp"
 #include "module.hpp"
 #include "option_words.hpp"
+#include "shard_arguments.hpp"
 #include "watched_call.hpp"
 
 #include <kith/error.hpp>
@@ -153,21 +154,18 @@ class QuerySearch {
   /// `queries` is a Shard.
   QuerySearch(const nb::bytes& map, const std::string& kind, const nb::object& queries, std::uint32_t number,
               std::uint32_t k, const std::optional<Values<double>>& radii, const nb::dict& options)
-      : map_(message_of<ShardMap>(map)), radii_(radii) {
-    read(options);
+      : map_(message_of<ShardMap>(map)), radii_(radii), options_(options) {
     const SearchQueries asked = queries_of(queries, number);
     Watch watch;
     watch.run([&] {
       if (kind == "knn") {
-        search_.emplace<KnnSearch>(map_, asked, k, options_);
+        search_.emplace<KnnSearch>(map_, asked, k, options_.options());
       } else {
-        if (!radii_) throw UsageError("a search within a radius needs radii");
-        const std::span<const double> values = span_of(*radii_);
-        const Radii wanted = values.size() == 1 ? Radii(values[0]) : Radii(values);
+        const Radii wanted = radii_of(radii_);
         if (kind == "radius") {
-          search_.emplace<RadiusSearch>(map_, asked, wanted, options_);
+          search_.emplace<RadiusSearch>(map_, asked, wanted, options_.options());
         } else {
-          search_.emplace<CountSearch>(map_, asked, wanted, options_);
+          search_.emplace<CountSearch>(map_, asked, wanted, options_.options());
         }
       }
     });
@@ -190,39 +188,12 @@ class QuerySearch {
   }
   /// (distances, numbers), with offsets for lists; (counts,).
   nb::tuple result() {
-    if (auto* knn = std::get_if<KnnSearch>(&search_)) {
-      WideNeighbors found = knn->result();
-      nb::object numbers = numpy_int64(found.indices());
-      const std::uint64_t queries = found.queries();
-      const std::uint32_t k = found.k();
-      return nb::make_tuple(numpy_of(std::move(found).distances(), {queries, k}), std::move(numbers));
-    }
-    if (auto* radius = std::get_if<RadiusSearch>(&search_)) {
-      WideNeighborLists found = radius->result();
-      nb::object numbers = numpy_int64(found.indices()), offsets = numpy_int64(found.offsets());
-      const std::size_t count = found.indices().size();
-      return nb::make_tuple(numpy_of(std::move(found).distances(), {count}), std::move(numbers), std::move(offsets));
-    }
+    if (auto* knn = std::get_if<KnnSearch>(&search_)) return python_neighbors(knn->result());
+    if (auto* radius = std::get_if<RadiusSearch>(&search_)) return python_lists(radius->result());
     return nb::make_tuple(numpy_int64(std::get<CountSearch>(search_).result()));
   }
 
  private:
-  void read(const nb::dict& given) {
-    const auto take = [&]<typename T>(const char* name, T& value) {
-      if (given.contains(name)) value = nb::cast<T>(given[name]);
-    };
-    take("squared", options_.squared);
-    take("exclude_self", options_.exclude_self);
-    take("earlier_only", options_.earlier_only);
-    take("skip_nonfinite", options_.skip_nonfinite);
-    take("max_neighbors", options_.max_neighbors);
-    take("max_distance", options_.max_distance);
-    take("threads", options_.threads);
-    if (given.contains("index_below")) {
-      below_ = nb::cast<Values<std::uint64_t>>(given["index_below"]);
-      options_.index_below = span_of(below_);
-    }
-  }
   SearchQueries queries_of(const nb::object& queries, std::uint32_t number) {
     if (nb::isinstance<Shard>(queries)) return SearchQueries(nb::cast<const Shard&>(queries), number);
     rows_.emplace(queries, "queries");
@@ -243,8 +214,7 @@ class QuerySearch {
   ShardMap map_;
   std::optional<Rows> rows_;
   std::optional<Values<double>> radii_;
-  Values<std::uint64_t> below_;
-  ShardSearchOptions options_;
+  ShardOptions options_;
   std::variant<std::monostate, KnnSearch, RadiusSearch, CountSearch> search_;
 };
 
