@@ -132,7 +132,6 @@ Deduped dedupe(MPI_Comm communicator, PointView local, const DedupeOptions& opti
   const std::vector<std::uint64_t> rows = ranks.gather_number(local.rows());
   const std::uint64_t first_number = std::accumulate(rows.begin(), rows.begin() + ranks.rank(), std::uint64_t{0});
   const std::uint64_t missing = std::accumulate(rows.begin(), rows.end(), std::uint64_t{0});
-  if (local.empty()) local = PointView();
   const shards::CutRules rules{.skip_nonfinite = options.skip_nonfinite};
   const std::vector<Bytes> told = ranks.gather([&] {
     if (options.threads < 0) throw UsageError(fmt::format("threads must be at least 0, not {}", options.threads));
@@ -145,7 +144,7 @@ Deduped dedupe(MPI_Comm communicator, PointView local, const DedupeOptions& opti
     all.require_good();
     return all;
   });
-  // A rank without points has no type or dims of its own.
+  // A rank without points may have no type or dims of its own.
   if (local.empty()) local = PointView(nullptr, facts.dtype, 0, facts.dims, facts.dims);
   Deduped result = facts.dtype == DType::f32
                        ? Removal<float>(ranks, local, first_number, options, threads).run(missing)

@@ -30,12 +30,12 @@ class Builder {
         ranks_(state.ranks),
         options_(options),
         rules_(CutRules::of(static_cast<std::uint32_t>(ranks_.size()), options)),
-        local_(local.empty() ? PointView() : local) {}
+        local_(local) {}
 
   void run() {
     number_points();
     const PointFacts facts = join_facts();
-    // A rank without points has no type or dims of its own.
+    // A rank without points may have no type or dims of its own.
     if (local_.empty()) local_ = PointView(nullptr, facts.dtype, 0, facts.dims, facts.dims);
     CutPlan plan = ranks_.agree([&] { return CutPlan(facts, rules_); });
     PointCutter cutter = ranks_.agree([&] { return PointCutter(points(), rules_, state_.threads); });

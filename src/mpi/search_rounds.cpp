@@ -76,7 +76,8 @@ void DistributedIndex::State::run(const std::function<shards::Search&()>& begin,
         if (request.shard == own_shard()) {
           own = std::move(request);
         } else {
-          requests.to[request.shard] = std::exchange(request, {}).to_bytes();
+          requests.to[request.shard] = request.to_bytes();
+          request = {};
         }
       }
       return requests;

@@ -108,7 +108,7 @@ std::vector<std::uint64_t> own_rows(const std::vector<std::uint32_t>& counts, co
                                   << (c).search.text)
 
 TEST(DistributedIndex, KnnEqualsOneIndexOnRandomCases) {
-  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+  for (const std::uint64_t seed : rank_seeds(0, 60)) {
     RankCase c(random_case(seed), seed);
     KITH_RANK_TRACE(seed, c);
     c.options.max_distance = c.search.options.max_distance = c.search.max_distance;
@@ -128,7 +128,7 @@ TEST(DistributedIndex, KnnEqualsOneIndexOnRandomCases) {
 }
 
 TEST(DistributedIndex, InnerProductsEqualOneIndexOnRandomCases) {
-  for (std::uint64_t seed = 5000; seed < 5030; ++seed) {
+  for (const std::uint64_t seed : rank_seeds(5000, 15)) {
     const RankCase c(inner_product_case(seed), seed);
     KITH_RANK_TRACE(seed, c);
     const DistributedIndex index = c.distributed();
@@ -145,7 +145,7 @@ TEST(DistributedIndex, InnerProductsEqualOneIndexOnRandomCases) {
 }
 
 TEST(DistributedIndex, RadiusEqualsOneIndexOnRandomCases) {
-  for (std::uint64_t seed = 10000; seed < 10080; ++seed) {
+  for (const std::uint64_t seed : rank_seeds(10000, 40)) {
     RankCase c(random_case(seed), seed);
     KITH_RANK_TRACE(seed, c);
     c.options.max_neighbors = c.search.options.max_neighbors = c.search.most;
@@ -163,7 +163,7 @@ TEST(DistributedIndex, RadiusEqualsOneIndexOnRandomCases) {
 }
 
 TEST(DistributedIndex, CountEqualsOneIndexOnRandomCasesWithRadiiOfTheirOwn) {
-  for (std::uint64_t seed = 20000; seed < 20080; ++seed) {
+  for (const std::uint64_t seed : rank_seeds(20000, 40)) {
     const RankCase c(random_case(seed), seed);
     KITH_RANK_TRACE(seed, c);
     const RankParts& parts = c.search.is_self ? c.points : c.queries;
@@ -184,7 +184,7 @@ TEST(DistributedIndex, CountEqualsOneIndexOnRandomCasesWithRadiiOfTheirOwn) {
 }
 
 TEST(DistributedIndex, LeavesOutRowsWithNaNAndKeepsTheNumbersOfOthers) {
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (const std::uint64_t seed : rank_seeds(0, 10)) {
     std::mt19937_64 random(seed);
     PointSet points = nasty_points(NastyShape::grid, DType::f32, random() % 150, 3, random);
     const std::uint64_t share = 1 + random() % 4;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -33,6 +34,13 @@ inline bool failed_on_any_rank() {
   return failed != 0;
 }
 
+/// The seeds of a test: other ones for each number of ranks.
+inline std::vector<std::uint64_t> rank_seeds(std::uint64_t first, std::uint64_t count) {
+  std::vector<std::uint64_t> seeds(count);
+  std::iota(seeds.begin(), seeds.end(), first + count * static_cast<std::uint64_t>(rank_count()));
+  return seeds;
+}
+
 /// Rows of an array, one rank behind the other; some ranks have none. The same on all ranks for the same draws.
 class RankParts {
  public:
@@ -53,8 +61,8 @@ class RankParts {
 
   std::uint64_t first() const { return starts_[static_cast<std::size_t>(own_rank())]; }
   std::uint64_t count() const { return starts_[static_cast<std::size_t>(own_rank()) + 1] - first(); }
-  /// Those of this rank. One without rows has not even their type.
-  PointView of(PointView all) const { return count() == 0 ? PointView() : all.slice(first(), count()); }
+  /// Those of this rank. One without rows has not even their type, if another one has some.
+  PointView of(PointView all) const { return count() == 0 && !all.empty() ? PointView() : all.slice(first(), count()); }
 
  private:
   std::vector<std::uint64_t> starts_;
