@@ -80,7 +80,6 @@ TEST_F(StoredCommand, SeveralFilesAreNumberedOneAfterTheOther) {
   generate("r.npy", "777", "3");
   constexpr std::size_t kHeader = 128;
   write("all.raw", content(path("p.npy")).substr(kHeader) + content(path("r.npy")).substr(kHeader));
-  write("q.raw", content(path("q.npy")).substr(kHeader));
   const Outcome built = run_kith({"build", path("p.npy"), path("r.npy"), "--out", path("two.shards"), "--json"});
   ASSERT_EQ(built.code, 0) << built;
   const auto json = nlohmann::json::parse(built.out);
@@ -89,16 +88,15 @@ TEST_F(StoredCommand, SeveralFilesAreNumberedOneAfterTheOther) {
   const std::string layout = "f32 x,y,z";
   ASSERT_EQ(run_kith({"build", path("all.raw"), "--layout", layout, "--shards", "3", "--out", path("raw.shards")}).code,
             0);
-  const auto search = [&](std::vector<std::string> words, const std::string& out) {
-    words.insert(words.begin(), "knn");
-    words.insert(words.end(), {"-k", "4", "--out", path(out)});
-    const Outcome found = run_kith(words);
+  ASSERT_EQ(run_kith({"convert", path("all.raw"), "--layout", layout, "--out", path("all.npy")}).code, 0);
+  const auto search = [&](const std::string& points) {
+    const Outcome found = run_kith({"knn", path(points), path("q.npy"), "-k", "4", "--out", path("near.npz")});
     EXPECT_EQ(found.code, 0) << found;
-    return content(path(out));
+    return content(path("near.npz"));
   };
-  const std::string expected = search({path("all.raw"), path("q.raw"), "--layout", layout}, "all.npz");
-  EXPECT_TRUE(expected == search({path("two.shards"), path("q.npy")}, "two.npz"));
-  EXPECT_TRUE(expected == search({path("raw.shards"), path("q.npy")}, "raw.npz"));
+  const std::string expected = search("all.npy");
+  EXPECT_TRUE(expected == search("two.shards"));
+  EXPECT_TRUE(expected == search("raw.shards"));
   expect_failure(run_kith({"build", path("p.npy"), path("r.npy"), "--out", path("two.kith")}), 2, "--shards");
 }
 
