@@ -88,7 +88,7 @@ TEST_F(StoredCommand, SeveralFilesAreNumberedOneAfterTheOther) {
   const std::string layout = "f32 x,y,z";
   ASSERT_EQ(run_kith({"build", path("all.raw"), "--layout", layout, "--shards", "3", "--out", path("raw.shards")}).code,
             0);
-  ASSERT_EQ(run_kith({"convert", path("all.raw"), "--layout", layout, "--out", path("all.npy")}).code, 0);
+  ASSERT_EQ(run_kith({"convert", path("p.npy"), path("r.npy"), path("all.npy")}).code, 0);
   const auto search = [&](const std::string& points) {
     const Outcome found = run_kith({"knn", path(points), path("q.npy"), "-k", "4", "--out", path("near.npz")});
     EXPECT_EQ(found.code, 0) << found;
