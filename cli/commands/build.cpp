@@ -131,7 +131,7 @@ Command build_command() {
   Command command;
   command.name = "build";
   command.summary = "prepare points for search and save the index";
-  command.synopsis = "POINTS… --out INDEX.kith|FOLDER.shards [--engine E] [--metric M] [flags]";
+  command.synopsis = "POINTS... --out INDEX.kith|FOLDER.shards [--engine E] [--metric M] [flags]";
   command.description =
       "Builds the index that knn and radius would build and saves it. Later searches load it instead: pass INDEX.kith "
       "wherever a command takes POINTS. The same points and flags give the same bytes on every device and with any "
