@@ -1,6 +1,6 @@
 // Shards on the disk give the answers of an index, byte for byte, however little memory there is; a build goes on
 // wherever it was stopped; damage is found.
-#include "shards/stored_build.hpp"
+#include "shards/stored/build.hpp"
 
 #include "shards/stored_folder.hpp"
 #include "shards/widened.hpp"

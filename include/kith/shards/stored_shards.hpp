@@ -77,7 +77,7 @@ class KITH_EXPORT StoredShards {
   /// What it holds, for people.
   std::string explain() const;
 
-  struct State;  // src/shards/stored_shards.cpp
+  struct State;  // src/shards/stored/stored_shards.cpp
 
  private:
   explicit StoredShards(std::shared_ptr<State> state);

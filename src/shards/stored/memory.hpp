@@ -1,7 +1,7 @@
 // What building and searching a folder of shards take of memory, and what fits into a limit.
 #pragma once
 
-#include "shards/stored_cut.hpp"
+#include "shards/stored/cut.hpp"
 
 #include <kith/index.hpp>
 

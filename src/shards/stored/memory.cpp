@@ -1,5 +1,5 @@
-// See stored_memory.hpp.
-#include "shards/stored_memory.hpp"
+// See memory.hpp.
+#include "shards/stored/memory.hpp"
 
 #include "runtime/memory_limit.hpp"
 #include "runtime/parallel.hpp"

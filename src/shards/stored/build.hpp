@@ -1,7 +1,7 @@
 // Builds a folder of shards from files of points, step by step, so that it can go on after it was stopped anywhere.
 #pragma once
 
-#include "shards/stored_cut.hpp"
+#include "shards/stored/cut.hpp"
 
 #include <kith/shards/stored_shards.hpp>
 

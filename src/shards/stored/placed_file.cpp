@@ -1,5 +1,5 @@
 // See placed_file.hpp.
-#include "shards/placed_file.hpp"
+#include "shards/stored/placed_file.hpp"
 
 #include <kith/error.hpp>
 

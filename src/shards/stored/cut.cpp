@@ -1,5 +1,5 @@
-// See stored_cut.hpp. Each block has a PointCutter of its own in each pass: none keeps what it cannot find again.
-#include "shards/stored_cut.hpp"
+// See cut.hpp. Each block has a PointCutter of its own in each pass: none keeps what it cannot find again.
+#include "shards/stored/cut.hpp"
 
 #include "runtime/progress_meter.hpp"
 

@@ -5,10 +5,10 @@
 #include "runtime/progress_meter.hpp"
 #include "shards/carrier.hpp"
 #include "shards/check_rules.hpp"
-#include "shards/loaded_shards.hpp"
-#include "shards/stored_build.hpp"
-#include "shards/stored_files.hpp"
-#include "shards/stored_memory.hpp"
+#include "shards/stored/loaded_shards.hpp"
+#include "shards/stored/build.hpp"
+#include "shards/stored/files.hpp"
+#include "shards/stored/memory.hpp"
 
 #include <kith/error.hpp>
 #include <kith/memory_limit.hpp>

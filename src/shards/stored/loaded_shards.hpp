@@ -1,7 +1,7 @@
 // The shards of a folder that are in memory: loaded when a search asks them, as many at a time as fit.
 #pragma once
 
-#include "shards/stored_files.hpp"
+#include "shards/stored/files.hpp"
 
 #include <kith/shards/shard.hpp>
 

@@ -1,7 +1,7 @@
 // Cuts and deals out the points of files that may be larger than memory, a block of rows at a time.
 #pragma once
 
-#include "shards/placed_file.hpp"
+#include "shards/stored/placed_file.hpp"
 
 #include <kith/io/point_rows.hpp>
 #include <kith/progress.hpp>

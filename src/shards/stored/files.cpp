@@ -1,5 +1,5 @@
-// See stored_files.hpp. The manifest and the state are messages that end with a checksum of all before.
-#include "shards/stored_files.hpp"
+// See files.hpp. The manifest and the state are messages that end with a checksum of all before.
+#include "shards/stored/files.hpp"
 
 #include "runtime/checksum.hpp"
 #include "runtime/output_file.hpp"
@@ -7,7 +7,7 @@
 #include "runtime/regular_file.hpp"
 #include "shards/byte_message.hpp"
 #include "shards/check_rules.hpp"
-#include "shards/placed_file.hpp"
+#include "shards/stored/placed_file.hpp"
 
 #include <kith/error.hpp>
 

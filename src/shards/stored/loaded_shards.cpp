@@ -1,5 +1,5 @@
 // See loaded_shards.hpp.
-#include "shards/loaded_shards.hpp"
+#include "shards/stored/loaded_shards.hpp"
 
 #include "runtime/regular_file.hpp"
 

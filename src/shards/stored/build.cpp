@@ -1,4 +1,4 @@
-// See stored_build.hpp.
+// See build.hpp.
 //
 //   step                  reads                          leaves
 //   describe the points   the files once                 facts, in building/state
@@ -8,12 +8,12 @@
 //   finish                                               manifest, no building/
 //
 // What a step leaves is on the disk before the state says so: a build that was killed does its last step again.
-#include "shards/stored_build.hpp"
+#include "shards/stored/build.hpp"
 
 #include "runtime/progress_meter.hpp"
 #include "shards/check_rules.hpp"
-#include "shards/stored_files.hpp"
-#include "shards/stored_memory.hpp"
+#include "shards/stored/files.hpp"
+#include "shards/stored/memory.hpp"
 
 #include <kith/error.hpp>
 #include <kith/shards/shard.hpp>
