@@ -75,14 +75,14 @@ TEST_F(RegisterCommand, PrintsThePoseAndASummary) {
 }
 
 TEST_F(RegisterCommand, FindsAPoseOfWhichNothingIsKnown) {
-  ASSERT_EQ(run_kith({"generate", "--shape", "surface", "-n", "4000", "-o", path("t.ply"), "-q"}).code, 0);
+  ASSERT_EQ(run_kith({"generate", "--shape", "surface", "-n", "1500", "-o", path("t.ply"), "-q"}).code, 0);
   write("lost.txt", "0 0 -1 9\n-0.6 0.8 0 8\n0.8 0.6 0 7\n0 0 0 1\n");
   ASSERT_EQ(run_kith({"transform", path("t.ply"), "--pose", path("lost.txt"), "-o", path("far.ply"), "-q"}).code, 0);
   const Outcome outcome = register_clouds({"--initial", "global", "--explain", "--apply", path("back.npy")}, "far.ply");
   ASSERT_EQ(outcome.code, 0) << outcome;
   EXPECT_PRED2(has, outcome.err, "from global");
   EXPECT_PRED2(has, outcome.err, "global start: ");
-  EXPECT_PRED2(has, outcome.err, "fitness 1 (4 000 pairs)");
+  EXPECT_PRED2(has, outcome.err, "fitness 1 (1 500 pairs)");
   EXPECT_EQ(register_clouds({"-q", "--initial", "global", "--threads", "1"}, "far.ply").out,
             register_clouds({"-q", "--initial", "global", "--threads", "3"}, "far.ply").out);
   const auto report = nlohmann::json::parse(register_clouds({"--initial", "global", "--json"}, "far.ply").out);
