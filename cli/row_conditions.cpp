@@ -60,7 +60,7 @@ double end_of_box(const std::string& text, double otherwise, const std::string& 
 
 /// "lo:hi" for each coordinate in turn, or "column=lo:hi"; both ends belong to it.
 void keep_box(const std::string& box, const io::Table& table, const std::string& file, std::vector<bool>& kept) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kOpenEnd = std::numeric_limits<double>::infinity();
   std::size_t axis = 0;
   for (const std::string& part : split(box, ',')) {
     const std::size_t equals = part.rfind('=');
@@ -76,8 +76,8 @@ void keep_box(const std::string& box, const io::Table& table, const std::string&
         equals == std::string::npos ? table.coordinates[axis++] : table.require(part.substr(0, equals), file);
     const io::Column& column = table.columns[position];
     if (column.is_text()) throw UsageError(fmt::format("--box: the column {} holds text", column.name()));
-    const double low = end_of_box(ends[0], -kInfinity, box);
-    const double high = end_of_box(ends[1], kInfinity, box);
+    const double low = end_of_box(ends[0], -kOpenEnd, box);
+    const double high = end_of_box(ends[1], kOpenEnd, box);
     if (low > high) throw UsageError(fmt::format("--box: {} lies above {} in \"{}\"", low, high, part));
     for (std::uint64_t row = 0; row < table.rows(); ++row) {
       const double value = column.number(row);
