@@ -104,13 +104,12 @@ class Builder {
       state_.shard_of.assign(local_.rows(), DistributedIndex::State::kLeftOut);
       for (std::uint32_t shard = 0; shard < plan.shards(); ++shard) {
         ShardPoints some = cutter.points_of(plan, shard);
-        if (some.numbers.empty()) continue;
         for (const std::uint64_t number : some.numbers) {
           state_.shard_of[number - state_.first_number()] = static_cast<std::uint16_t>(shard);
         }
         if (shard == state_.own_shard()) {
-          own = std::move(some);
-        } else {
+          own = std::move(some);  // without points it still has their type and dims
+        } else if (!some.numbers.empty()) {
           outgoing.to[shard] = some.to_bytes();
         }
       }
