@@ -138,7 +138,9 @@ TEST(StoredShards, AreCutInBlocksAsAtOnce) {
         plan.take(counts);
         same.take(counts);
       }
-      if (kept == rows && rows > 0) EXPECT_LE(cutter.passes(), 1 + 2 * std::ceil(std::log2(rules.shards)));
+      if (kept == rows && rows > 0) {
+        EXPECT_LE(cutter.passes(), 1 + 2 * std::ceil(std::log2(rules.shards)));
+      }
       std::filesystem::remove(folder / "rows");
       std::filesystem::remove(folder / "numbers");
       shards::PlacedFile dealt_rows(folder / "rows", c.points.bytes()), numbers(folder / "numbers", rows * 8);
