@@ -11,7 +11,7 @@
 namespace shards = kith::shards;
 
 int main() {
-  const std::filesystem::path folder = std::filesystem::temporary_directory_path() / "kith_search_large_files";
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "kith_search_large_files";
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   const kith::PointSet points = kith::apps::generate({.points = 50000, .dims = 3}).points;
