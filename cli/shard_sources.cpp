@@ -255,7 +255,8 @@ SeveralDevicesSource::Index SeveralDevicesSource::build(const SourceInput& input
     throw UsageError(fmt::format("{} is a tree, which is searched on one device; give the points, or name one device",
                                  input.flags.points_path));
   }
-  shards::ShardedIndex index = shards::ShardedIndex::build(points(), {.devices = input.flags.devices, .build = options});
+  shards::ShardedIndex index =
+      shards::ShardedIndex::build(points(), {.devices = input.flags.devices, .build = options});
   Engine engine = Engine::brute_force;
   std::string devices;
   for (std::uint32_t shard = 0; shard < index.map().size(); ++shard) {

@@ -60,9 +60,7 @@ class PointSource : public IndexFileSource {
 
  protected:
   /// What an index is built from.
-  PointView points() const {
-    return rows_ == 0 ? PointView(nullptr, dtype_, 0, dims_, dims_) : points_.view();
-  }
+  PointView points() const { return rows_ == 0 ? PointView(nullptr, dtype_, 0, dims_, dims_) : points_.view(); }
   bool is_tree() const { return tree_.has_value(); }
 
  private:

@@ -91,8 +91,7 @@ std::string text_of(const JobPlan& plan, const JobRequest& job) {
 }
 
 std::string text_of_messages(const shards::ShardPlan& plan) {
-  std::string text =
-      fmt::format("{}, each on a device of its own; sent in all\n", counted(plan.shards, "shard"));
+  std::string text = fmt::format("{}, each on a device of its own; sent in all\n", counted(plan.shards, "shard"));
   text += fmt::format("  build   {} of points go elsewhere once; at most {}, {} of sums at each shard\n",
                       bytes(plan.moved_bytes), counted(plan.rounds, "round"), bytes(plan.sum_bytes));
   text += fmt::format("  search  a query asks {:.4g} shards; {} of queries and {} of answers in {}\n", plan.asked,

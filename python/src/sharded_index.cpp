@@ -94,8 +94,7 @@ template <typename Shards>
 nb::tuple knn(const Shards& self, const nb::object& queries, std::uint32_t k, const nb::dict& options,
               nb::object progress) {
   return python_neighbors(found_by<Shards>(
-      queries, options, std::move(progress),
-      [&](PointView rows, const auto& how) { return self.knn(rows, k, how); },
+      queries, options, std::move(progress), [&](PointView rows, const auto& how) { return self.knn(rows, k, how); },
       [&](const auto& how) -> WideNeighbors {
         if constexpr (requires { self.knn_self(k, how); }) return self.knn_self(k, how);
         return {};
@@ -135,8 +134,7 @@ nb::class_<Shards> bind_searches(nb::module_& module, const char* name) {
       .def("knn", &knn<Shards>, "queries"_a.none(), "k"_a, "options"_a, "progress"_a.none() = nb::none())
       .def("radius", &radius<Shards>, "queries"_a.none(), "radii"_a.none(), "options"_a,
            "progress"_a.none() = nb::none())
-      .def("count", &count<Shards>, "queries"_a.none(), "radii"_a.none(), "options"_a,
-           "progress"_a.none() = nb::none())
+      .def("count", &count<Shards>, "queries"_a.none(), "radii"_a.none(), "options"_a, "progress"_a.none() = nb::none())
       .def("explain", [](const Shards& self) { return with_arguments(self.explain()); })
       .def_prop_ro("metric", [](const Shards& self) { return std::string(self.metric().name()); })
       .def_prop_ro("dtype", [](const Shards& self) { return std::string(name_of(self.dtype())); })

@@ -75,8 +75,8 @@ ShardPlan plan_shards(const JobRequest& request, std::uint32_t shards) {
   const std::uint32_t rounds_of_level = request.dtype == DType::f32 ? 3 : 6;
   plan.rounds = levels * rounds_of_level;
   plan.sum_bytes = std::uint64_t{rounds_of_level} * (shards - 1) * kSumBytes;
-  plan.moved_bytes =
-      static_cast<std::uint64_t>(static_cast<double>(request.points) * elsewhere * static_cast<double>(row + kNumberBytes));
+  plan.moved_bytes = static_cast<std::uint64_t>(static_cast<double>(request.points) * elsewhere *
+                                                static_cast<double>(row + kNumberBytes));
   if (queries == 0) return plan;
   // A point asks its own shard without a message. Queries of others lie anywhere, or close to their shard: at most
   // those that lie elsewhere are sent.
@@ -84,10 +84,10 @@ ShardPlan plan_shards(const JobRequest& request, std::uint32_t shards) {
   const double first = is_self ? 0 : all * elsewhere, second = all * (plan.asked - 1);
   const double entry = static_cast<double>(kNumberBytes + coordinate), k = request.k;
   plan.messages = std::uint64_t{2} * shards * (shards - 1) * (is_self ? 1 : 2);
-  plan.query_bytes = static_cast<std::uint64_t>(first * static_cast<double>(row) +
-                                                second * static_cast<double>(row + kLimitBytes));
-  plan.answer_bytes = static_cast<std::uint64_t>(first * (kCountBytes + k * entry) +
-                                                 second * (kCountBytes + kBetterShare * k * entry));
+  plan.query_bytes =
+      static_cast<std::uint64_t>(first * static_cast<double>(row) + second * static_cast<double>(row + kLimitBytes));
+  plan.answer_bytes =
+      static_cast<std::uint64_t>(first * (kCountBytes + k * entry) + second * (kCountBytes + kBetterShare * k * entry));
   return plan;
 }
 

@@ -23,8 +23,9 @@ class SeveralDevices : public CommandTest {
 
 TEST_F(SeveralDevices, HaveTheBytesOfOne) {
   const std::vector<std::string> devices =
-      available_devices().size() > 1 ? std::vector<std::string>{"cpu,cpu,cpu", "cuda:0,cpu", "cuda:0,cuda:0", "cuda:all"}
-                                     : std::vector<std::string>{"cpu,cpu", "cpu,cpu,cpu"};
+      available_devices().size() > 1
+          ? std::vector<std::string>{"cpu,cpu,cpu", "cuda:0,cpu", "cuda:0,cuda:0", "cuda:all"}
+          : std::vector<std::string>{"cpu,cpu", "cpu,cpu,cpu"};
   ASSERT_EQ(run_kith({"generate", "clusters", "-n", "5000", "--dims", "3", "--out", path("p.npy")}).code, 0);
   ASSERT_EQ(run_kith({"generate", "uniform", "-n", "700", "--dims", "3", "--out", path("q.npy")}).code, 0);
   const std::vector<std::vector<std::string>> searches = {

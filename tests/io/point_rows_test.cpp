@@ -11,8 +11,8 @@ namespace {
 constexpr std::uint64_t kRows = 7;
 
 std::string npy(std::string_view descr, bool fortran, std::string_view data, std::string_view shape = "(7, 3)") {
-  std::string header = "{'descr': '" + std::string(descr) +
-                       "', 'fortran_order': " + (fortran ? "True" : "False") + ", 'shape': " + std::string(shape) + ", }\n";
+  std::string header = "{'descr': '" + std::string(descr) + "', 'fortran_order': " + (fortran ? "True" : "False") +
+                       ", 'shape': " + std::string(shape) + ", }\n";
   Bytes bytes("\x93NUMPY");
   bytes.le(std::uint8_t{1}).le(std::uint8_t{0}).le(static_cast<std::uint16_t>(header.size()));
   return bytes.text(header).text(data).str();
