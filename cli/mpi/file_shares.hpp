@@ -18,7 +18,7 @@ namespace kith::cli {
 /// Some rows of a file.
 struct FileShare {
   std::string path;
-  std::optional<io::PointRows> rows;  ///< nothing: all of the file, which is read as a whole
+  std::optional<io::PointRows> rows = {};  ///< nothing: all of the file, which is read as a whole
   std::uint64_t first = 0;
   std::uint64_t count = 0;
 };

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kRows = 7;
 
-std::string npy(std::string_view descr, bool fortran, std::string_view data, std::string_view shape = "(7, 3)") {
+std::string npy_rows(std::string_view descr, bool fortran, std::string_view data, std::string_view shape = "(7, 3)") {
   std::string header = "{'descr': '" + std::string(descr) + "', 'fortran_order': " + (fortran ? "True" : "False") +
                        ", 'shape': " + std::string(shape) + ", }\n";
   Bytes bytes("\x93NUMPY");
@@ -46,12 +46,12 @@ TEST(PointRows, SomeRowsAreThoseOfTheWhole) {
     for (const bool big : {false, true}) {
       Bytes data;
       for (std::uint64_t i = 0; i < kRows * 3; ++i) data.put(static_cast<float>(i) * 1.5f, big);
-      std::ofstream(path, std::ios::binary) << npy(big ? ">f4" : "<f4", fortran, data.str());
+      std::ofstream(path, std::ios::binary) << npy_rows(big ? ">f4" : "<f4", fortran, data.str());
       expect_parts_of_the_whole(path, {});
       expect_parts_of_the_whole(path, {.dtype = DType::f64, .columns = {"3", "1"}});
     }
   }
-  std::ofstream(path, std::ios::binary) << npy("<f8", false, std::string(32, '\0'), "(4,)");
+  std::ofstream(path, std::ios::binary) << npy_rows("<f8", false, std::string(32, '\0'), "(4,)");
   expect_parts_of_the_whole(path, {});
   std::remove(path.c_str());
 }
@@ -74,9 +74,9 @@ TEST(PointRows, OtherFilesHaveNoRegularPlaces) {
   EXPECT_THROW(PointRows{path}, UsageError);
   std::ofstream(path) << "";
   EXPECT_FALSE(PointRows::open_if_possible(path));
-  std::ofstream(path, std::ios::binary) << npy("<f4", false, std::string(83, '\0'));
+  std::ofstream(path, std::ios::binary) << npy_rows("<f4", false, std::string(83, '\0'));
   EXPECT_THROW(PointRows::open_if_possible(path), CorruptFile) << "it ends a byte early";
-  std::ofstream(path, std::ios::binary) << npy("<f4", false, "", "(7, 0)");
+  std::ofstream(path, std::ios::binary) << npy_rows("<f4", false, "", "(7, 0)");
   EXPECT_THROW(PointRows{path}, BadData);
   std::remove(path.c_str());
   EXPECT_THROW(PointRows::open_if_possible(path), IoError);
