@@ -10,8 +10,8 @@
 
 namespace kith::io::inline v0 {
 
-/// How many rows of points a .npy file has. Nothing for a file that is no .npy by its first bytes, also for one that is
-/// compressed. Throws IoError, CorruptFile, and BadData for arrays that are no points.
+/// How many rows of points a .npy file has. Nothing for a file that is no .npy by its first bytes, such as one that is
+/// compressed, or that cannot be read. Throws IoError, CorruptFile, and BadData for arrays that are no points.
 KITH_EXPORT std::optional<std::uint64_t> count_npy_rows(const std::string& path);
 
 /// The rows [first, first + count) of a .npy file as `read_points` reads them all; only their bytes are read. Throws as
