@@ -70,10 +70,10 @@ TEST_F(StoredCommand, ResultsAreThoseOfPoints) {
   }
   const Outcome report = run_kith({"knn", path("p.shards"), path("q.npy"), "-k", "2", "--json"});
   ASSERT_EQ(report.code, 0) << report;
-  const auto json = nlohmann::json::parse(report.out);
-  EXPECT_EQ(json["points"], 3000);
-  EXPECT_EQ(json["queries"], 200);
-  EXPECT_EQ(json["metric"], "l2");
+  const auto facts = nlohmann::json::parse(report.out);
+  EXPECT_EQ(facts["points"], 3000);
+  EXPECT_EQ(facts["queries"], 200);
+  EXPECT_EQ(facts["metric"], "l2");
 }
 
 TEST_F(StoredCommand, SeveralFilesAreNumberedOneAfterTheOther) {
@@ -82,9 +82,9 @@ TEST_F(StoredCommand, SeveralFilesAreNumberedOneAfterTheOther) {
   write("all.raw", content(path("p.npy")).substr(kHeader) + content(path("r.npy")).substr(kHeader));
   const Outcome built = run_kith({"build", path("p.npy"), path("r.npy"), "--out", path("two.shards"), "--json"});
   ASSERT_EQ(built.code, 0) << built;
-  const auto json = nlohmann::json::parse(built.out);
-  EXPECT_EQ(json["points"], 3777);
-  EXPECT_EQ(json["shards"], 1) << "they fit into memory";
+  const auto facts = nlohmann::json::parse(built.out);
+  EXPECT_EQ(facts["points"], 3777);
+  EXPECT_EQ(facts["shards"], 1) << "they fit into memory";
   const std::string layout = "f32 x,y,z";
   ASSERT_EQ(run_kith({"build", path("all.raw"), "--layout", layout, "--shards", "3", "--out", path("raw.shards")}).code,
             0);
@@ -106,11 +106,11 @@ TEST_F(StoredCommand, InfoDescribesThem) {
   EXPECT_EQ(text.code, 0) << text;
   EXPECT_PRED2(has, text.out, "shards        5");
   EXPECT_PRED2(has, text.out, "metric        l1");
-  const auto json = nlohmann::json::parse(run_kith({"info", path("p.shards"), "--json"}).out);
-  EXPECT_EQ(json["format"], "shards");
-  EXPECT_EQ(json["points"], 3000);
-  ASSERT_EQ(json["shards"].size(), 5u);
-  EXPECT_EQ(json["shards"][4]["points"], 600);
+  const auto facts = nlohmann::json::parse(run_kith({"info", path("p.shards"), "--json"}).out);
+  EXPECT_EQ(facts["format"], "shards");
+  EXPECT_EQ(facts["points"], 3000);
+  ASSERT_EQ(facts["shards"].size(), 5u);
+  EXPECT_EQ(facts["shards"][4]["points"], 600);
 }
 
 TEST_F(StoredCommand, RefusesWhatFoldersDoNotHave) {

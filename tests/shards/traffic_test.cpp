@@ -103,7 +103,7 @@ TEST(Traffic, IsWhatThePlanSays) {
     const PointSet points = nasty_points(NastyShape::uniform, one.dtype, 60000, one.dims, random);
     const PointSet queries = nasty_points(NastyShape::uniform, one.dtype, 6000, one.dims, random);
     const ShardedIndex index = ShardedIndex::build(points.view(), {.shards = one.shards});
-    JobRequest job{.points = points.size(), .dims = one.dims, .dtype = one.dtype, .k = one.k};
+    JobRequest job{.points = points.rows(), .dims = one.dims, .dtype = one.dtype, .k = one.k};
     SearchTraffic own, other;
     index.knn_self(one.k, {.traffic = &own});
     index.knn(queries.view(), one.k, {.traffic = &other});
@@ -112,13 +112,13 @@ TEST(Traffic, IsWhatThePlanSays) {
       return testing::AssertionResult(std::abs(static_cast<double>(sent) / planned - 1) < 0.2)
              << sent << " against " << planned << " as planned";
     };
-    EXPECT_TRUE(near(own.queries, (of_own.asked - 1) * static_cast<double>(points.size())));
+    EXPECT_TRUE(near(own.queries, (of_own.asked - 1) * static_cast<double>(points.rows())));
     EXPECT_TRUE(near(own.bytes_out, static_cast<double>(of_own.query_bytes)));
     EXPECT_TRUE(near(own.bytes_back, static_cast<double>(of_own.answer_bytes)));
     EXPECT_LE(own.requests * 2, of_own.messages);
-    job.queries = queries.size();
+    job.queries = queries.rows();
     const shards::ShardPlan of_other = shards::plan_shards(job, one.shards);
-    EXPECT_TRUE(near(other.queries, of_other.asked * static_cast<double>(queries.size())));
+    EXPECT_TRUE(near(other.queries, of_other.asked * static_cast<double>(queries.rows())));
     EXPECT_DOUBLE_EQ(of_own.asked, of_other.asked);
   }
 }
