@@ -23,7 +23,7 @@ constexpr std::array kShapes{NastyShape::uniform, NastyShape::grid,       NastyS
                              NastyShape::line,    NastyShape::two_values, NastyShape::signed_zeros};
 
 TEST(RankVotes, AreThoseOfOneProcess) {
-  for (const std::uint64_t seed : rank_seeds(0, 25)) {
+  for (const std::uint64_t seed : rank_seeds(0, 10)) {
     std::mt19937_64 random(seed);
     const NastyShape shape = kShapes[random() % kShapes.size()];
     const DType dtype = random() % 2 == 0 ? DType::f32 : DType::f64;

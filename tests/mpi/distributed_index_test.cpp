@@ -109,7 +109,7 @@ std::vector<std::uint64_t> own_rows(const std::vector<std::uint32_t>& counts, co
                                   << (c).search.text)
 
 TEST(DistributedIndex, KnnEqualsOneIndexOnRandomCases) {
-  for (const std::uint64_t seed : rank_seeds(0, 60)) {
+  for (const std::uint64_t seed : rank_seeds(0, 30)) {
     RankCase c(random_case(seed), seed);
     KITH_RANK_TRACE(seed, c);
     c.options.max_distance = c.search.options.max_distance = c.search.max_distance;
@@ -129,7 +129,7 @@ TEST(DistributedIndex, KnnEqualsOneIndexOnRandomCases) {
 }
 
 TEST(DistributedIndex, InnerProductsEqualOneIndexOnRandomCases) {
-  for (const std::uint64_t seed : rank_seeds(5000, 15)) {
+  for (const std::uint64_t seed : rank_seeds(5000, 8)) {
     const RankCase c(inner_product_case(seed), seed);
     KITH_RANK_TRACE(seed, c);
     const DistributedIndex index = c.distributed();
@@ -146,7 +146,7 @@ TEST(DistributedIndex, InnerProductsEqualOneIndexOnRandomCases) {
 }
 
 TEST(DistributedIndex, RadiusEqualsOneIndexOnRandomCases) {
-  for (const std::uint64_t seed : rank_seeds(10000, 40)) {
+  for (const std::uint64_t seed : rank_seeds(10000, 20)) {
     RankCase c(random_case(seed), seed);
     KITH_RANK_TRACE(seed, c);
     c.options.max_neighbors = c.search.options.max_neighbors = c.search.most;
@@ -164,7 +164,7 @@ TEST(DistributedIndex, RadiusEqualsOneIndexOnRandomCases) {
 }
 
 TEST(DistributedIndex, CountEqualsOneIndexOnRandomCasesWithRadiiOfTheirOwn) {
-  for (const std::uint64_t seed : rank_seeds(20000, 40)) {
+  for (const std::uint64_t seed : rank_seeds(20000, 20)) {
     const RankCase c(random_case(seed), seed);
     KITH_RANK_TRACE(seed, c);
     const RankParts& parts = c.search.is_self ? c.points : c.queries;
