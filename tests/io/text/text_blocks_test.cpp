@@ -1,5 +1,6 @@
 // The text reader gives the same for every block size and number of threads, and what a plain reader gives.
 #include "io/text/text_input.hpp"
+#include "support/sanitized.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -111,7 +112,8 @@ bool same_values(std::span<const T> a, const std::vector<T>& b) {
 }
 
 TEST(TextBlocks, RandomFilesEqualThePlainReaderForEveryBlockSizeAndThreadCount) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  const std::uint64_t files = KITH_TEST_SANITIZED ? 75 : 300;
+  for (std::uint64_t seed = 0; seed < files; ++seed) {
     const RandomFile c = random_file(seed);
     SCOPED_TRACE(testing::Message() << "replay with random_file(" << seed << "):\n" << c.text);
     const runtime::InputFile file = memory_file(c.text);
@@ -153,7 +155,8 @@ std::string outcome(const runtime::InputFile& file, const io::ReadOptions& optio
 }
 
 TEST(TextBlocks, TheFirstErrorDoesNotDependOnBlocksOrThreads) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  const std::uint64_t files = KITH_TEST_SANITIZED ? 50 : 200;
+  for (std::uint64_t seed = 0; seed < files; ++seed) {
     std::mt19937_64 random(seed);
     const int rows = 50 + static_cast<int>(random() % 50);
     std::vector<std::string> lines;
