@@ -1,6 +1,6 @@
 // KITH_TEST_SANITIZED is 1 where the address or the thread sanitizer, which have a malloc of their own, is compiled in.
-// KITH_TEST_SLOW is 1 there and where programs are emulated (KITH_TEST_EMULATED): what computes takes many times as long,
-// so that tests repeat less.
+// KITH_TEST_SLOW is 1 there and where programs are emulated (KITH_TEST_EMULATED): what computes takes many times as
+// long, so that tests repeat less.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)  // GCC
