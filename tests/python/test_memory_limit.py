@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kith
-from kith._config import _bytes_of
+from kith._config import bytes_of
 
 
 def needed_of(work):
@@ -49,7 +49,7 @@ def test_sizes_that_are_none(text):
 
 @pytest.mark.parametrize(("size", "count"), [("2 T", 2 * 10**12), ("1.5Gi", 3 * 2**29), ("1e3", 1000), (2e9, 2 * 10**9), (np.int32(7), 7)])
 def test_sizes(size, count):
-    assert _bytes_of(size) == count
+    assert bytes_of(size) == count
 
 
 @pytest.mark.parametrize("limit", [2**64, 1.5, float("inf"), -1, 10**400])
