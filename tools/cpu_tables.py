@@ -168,6 +168,17 @@ def view_pages():
     return "\n".join([*lines, "", note]) + "\n" + machine_line(report)
 
 
+def mpi_cpu():
+    report = json.loads((RESULTS / "mpi_cpu_x86_64.json").read_text())
+    lines = ["| ranks | | ranks, ms | one process, ms | speed of ranks / one process |", "|" + "---|" * 5]
+    for row in report["rows"]:
+        ms, alone = row["ms"], row["one_process_ms"]
+        lines.append(f"| {row['ranks']} | {row['part']} | {milliseconds(ms)} | {milliseconds(alone)} | {alone / ms:.2f} |")
+    note = (f"{report['points']:,} uniform points of 3 dims (f32), dealt at random, as many other queries, k = {report['k']}; ranks of one thread each against one process with as many "
+            f"threads, best of {report['runs']} runs by `benchmarks/mpi_ratios.py`. More ranks than cores share them.")
+    return "\n".join([*lines, "", note]) + "\n" + machine_line(report)
+
+
 def registration_starts():
     report = json.loads((RESULTS / "registration_starts.json").read_text())
     lines = [f"| pair | {' | '.join(PEER_NAMES.values())} |", "|" + "---|" * (1 + len(PEER_NAMES))]

@@ -79,6 +79,7 @@ TABLES = {
     "python_gpu_latency": gpu_tables.python_gpu_latency,
     "read_csv": cpu_tables.read_csv,
     "downsample_cpu": cpu_tables.downsample_cpu,
+    "mpi_cpu": cpu_tables.mpi_cpu,
     "view_pages": cpu_tables.view_pages,
     "registration_cpu": cpu_tables.registration_cpu,
     "registration_cpu_x86_64": lambda: cpu_tables.registration_cpu(results="registration_cpu_x86_64"),
