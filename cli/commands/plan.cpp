@@ -67,7 +67,8 @@ std::string text_of_search(const JobPlan& plan) {
                      counted(plan.queries_per_chunk, "query", "queries"));
 }
 
-std::string text_of(const JobPlan& plan, const JobRequest& job) {
+/// Of `points` points, all of them or those of a shard.
+std::string text_of(const JobPlan& plan, std::uint64_t points) {
   std::string text = fmt::format("{}, {}\n", plan.device, plan.reason);
   const auto line = [&](std::string_view name, const std::string& value) {
     text += fmt::format("  {:<7} {}\n", name, value);
@@ -75,7 +76,7 @@ std::string text_of(const JobPlan& plan, const JobRequest& job) {
   const bool is_known = plan.memory_bytes > 0;
   line("memory",
        fmt::format("{}; {} needed at least{}", is_known ? bytes(plan.memory_bytes) : "unknown",
-                   bytes(plan.needed_bytes), job.points > kMostPointsOfIndex ? " for each of the fewest parts" : ""));
+                   bytes(plan.needed_bytes), points > kMostPointsOfIndex ? " for each of the fewest parts" : ""));
   if (plan.parts == 0) {
     line("parts", "not even one point fits");
     return text;
@@ -206,7 +207,8 @@ int run_plan(const PlanFlags& flags) {
     text += fmt::format("one index holds at most {} points: the job is planned in parts\n",
                         readable_count(kMostPointsOfIndex));
   }
-  write_to_stdout(text + (flags.all ? table_of(plans) : text_of(plans.front(), job)));
+  write_to_stdout(text +
+                  (flags.all ? table_of(plans) : text_of(plans.front(), job.points / std::max(flags.shards, 1u))));
   return 0;
 }
 

@@ -88,6 +88,7 @@ TEST(PlanCommand, CountsWhatShardsSend) {
   EXPECT_EQ(text.code, 0) << text;
   EXPECT_PRED2(has, text.out, "\n16 shards, each on a device of its own; sent in all\n  build   188 GB of points");
   EXPECT_PRED2(has, text.out, "\neach shard: H200, engine");
+  EXPECT_PRED2(has, text.out, " needed at least\n");
   EXPECT_PRED2(has, run_kith({"plan", "-n", "1e10", "--shards", "16", "--all"}).out, "\neach shard\ndevice ");
   EXPECT_EQ(run_kith({"plan", "-n", "1e6", "--shards", "0"}).code, 2);
   EXPECT_EQ(run_kith({"plan", "-n", "1e6", "--shards", "4097"}).code, 2);
