@@ -36,7 +36,7 @@ inline bool failed_on_any_rank() {
 
 /// The seeds of a test, `count` of them several times: other ones for each number of ranks.
 inline std::vector<std::uint64_t> rank_seeds(std::uint64_t first, std::uint64_t count) {
-  count *= rank_count() > 4 ? 2 : 8;
+  count *= rank_count() > 4 ? 2 : 4;
   std::vector<std::uint64_t> seeds(count);
   std::iota(seeds.begin(), seeds.end(), first + count * static_cast<std::uint64_t>(rank_count()));
   return seeds;
