@@ -120,7 +120,7 @@ class DistributedIndex:
     """Points that several ranks have, searched as one.
 
     Answers are those of `kith.Index` over the points of all ranks, one behind the other, byte for
-    byte, whatever the number of ranks and whoever had which point. The number of a point is that
+    byte, whatever the number of ranks and the distribution of the points. The number of a point is that
     of its row, plus those of all rows at lower ranks.
 
     If a call fails at one rank, it raises at all of them, and none waits for ever. A rank that dies

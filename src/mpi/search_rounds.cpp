@@ -9,7 +9,7 @@
 namespace kith::mpi::inline v0 {
 namespace {
 
-/// Reports how many queries a rank has answered so far, whoever asked them.
+/// Reports how many queries a rank has answered so far, its own and those of others.
 class AnswerMeter {
  public:
   explicit AnswerMeter(const ProgressCallback& progress) : progress_(progress) {}

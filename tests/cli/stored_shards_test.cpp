@@ -209,7 +209,7 @@ TEST_F(StoredCommand, TooLittleMemoryIsRefused) {
 /// The address space is limited to what --memory says and what the program itself maps. An index of all points does not
 /// fit into it.
 TEST_F(StoredCommand, KeepsToItsMemory) {
-  if (std::getenv("KITH_TEST_COMMAND") != nullptr) GTEST_SKIP() << "sanitizers map the address space";
+  if (std::getenv("KITH_TEST_COMMAND") != nullptr) GTEST_SKIP() << "sanitizers and emulators map more than the limit";
   generate("p.npy", "6M", "5");
   const auto limited = [&](const std::string& words) {
     RunningCommand::Settings settings;

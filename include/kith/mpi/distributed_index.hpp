@@ -33,9 +33,9 @@ struct ClassifyOptions {
   ProgressCallback progress = {};
 };
 
-/// As kith::Index, over the points of all ranks: the same answers, byte for byte, whatever the number of ranks and
-/// whoever has which points. A point's number is its row in the arrays of all ranks, one behind the other in the order
-/// of ranks.
+/// As kith::Index, over the points of all ranks: the same answers, byte for byte, for any number of ranks and any
+/// distribution of the points. A point's number is its row in the arrays of all ranks, one behind the other in the
+/// order of ranks.
 ///
 /// Every function that is marked "collective" is called by all ranks of the communicator, in the same order; a rank
 /// may have no points or no queries. If it fails on a rank it throws the same type of error on all of them, in words

@@ -197,7 +197,6 @@ class FolderBuild {
         note(fmt::format("the build in {} was of other files or options, or was just begun; it begins anew",
                          paths_.folder));
       }
-      remove_own();
       const std::uint32_t shards =
           options_.shards != 0 ? options_.shards : shards_that_fit(points_.rows(), shape_, build_, usable_);
       state_.source = source_;
@@ -206,6 +205,8 @@ class FolderBuild {
     require_rules(state_.rules);
     require_memory();
     if (goes_on) return;
+    if (fs::exists(paths_.manifest())) describe_points();  // shards stay if what replaces them cannot be built
+    remove_own();
     fs::create_directory(paths_.building());
     keep_state();
   }
@@ -239,12 +240,14 @@ class FolderBuild {
   }
   StoredCutter cutter() const { return {points_, state_.rules, sizes(), build_.threads, options_.build.progress}; }
 
-  void describe() {
-    if (state_.facts) return;
-    StoredCutter cutter = this->cutter();
-    PointFacts facts = cutter.facts();
+  void describe_points() {
+    PointFacts facts = cutter().facts();
     facts.require_good();
     state_.facts = std::move(facts);
+  }
+  void describe() {
+    if (state_.facts) return;
+    describe_points();
     keep_state();
   }
 

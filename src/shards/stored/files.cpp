@@ -146,7 +146,7 @@ void write_state(const StoredPaths& paths, const BuildState& state) {
   for (const ShardFacts& facts : state.facts_of_shards) put_message(writer, facts.to_bytes());
   writer.put_array(state.files);
   const Bytes bytes = with_checksum(std::move(writer));
-  // Nobody waits for the disk: a state that is lost with the machine's power is only older, or no state.
+  // Not synchronised to the disk: a state that is lost with the machine's power is only older, or no state.
   const std::string temporary = paths.state() + ".tmp";
   std::filesystem::remove(temporary);
   PlacedFile(temporary, bytes.size()).write_at(0, bytes.data(), bytes.size());
