@@ -11,10 +11,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _kith
+from ._arguments import as_count, as_metric_params, as_period, as_text
 from ._arrays import as_rows
 
 # Rules of a cut, as the extension takes them: shards, metric, metric_params, period, skip_nonfinite.
 Rules = dict[str, Any]
+
+
+def rules_of(
+    shards: Any, metric: Any, metric_params: Any, period: Any, skip_nonfinite: Any, dims: int
+) -> Rules:
+    """What all participants must agree on, from a caller's arguments."""
+    name = as_text(metric, "metric")
+    return {
+        "shards": as_count(shards, "shards"),
+        "metric": name,
+        "metric_params": as_metric_params(metric_params, name),
+        "period": as_period(period, dims),
+        "skip_nonfinite": bool(skip_nonfinite),
+    }
+
+
 # What a shard was asked: {shard: message}.
 Requests = dict[int, bytes]
 

@@ -29,16 +29,14 @@ from . import _kith, _shards
 from ._arguments import (
     as_allowed,
     as_count,
-    as_metric_params,
     as_number,
-    as_period,
     as_radii,
     as_text,
     as_threads,
     require_index_below,
 )
 from ._arrays import as_queries, float_type, note, numpy_dtype
-from ._lists import NeighborLists
+from ._lazy_lists import LazyLists, joined
 from ._votes import codes_of, require_weights, shares, winners
 
 __all__ = ["Index", "KNeighborsClassifier", "LazyLists"]
@@ -89,50 +87,6 @@ def _chunks(array: Any) -> list[tuple[Any, int, int]]:
     return list(zip(blocks, firsts, sizes, strict=False))
 
 
-class LazyLists:
-    """The neighbours of each query, lists of any length, which are still to be computed.
-
-    Attributes
-    ----------
-    distances, indices : dask.array.Array
-        Of all lists, one behind the other; their chunks are those of the queries, and have sizes
-        that nobody knows yet.
-    counts : dask.array.Array
-        The length of each list.
-    """
-
-    def __init__(self, chunks: Sequence[Any], sizes: Sequence[int], dtype: np.dtype) -> None:
-        self._chunks = chunks
-        unknown = (math.nan,)
-        get = dask.delayed(_lists_part)
-        self.distances = _joined([da.from_delayed(get(c, 0), unknown, dtype) for c in chunks])
-        self.indices = _joined([da.from_delayed(get(c, 1), unknown, np.int64) for c in chunks])
-        self.counts = _joined(
-            [
-                da.from_delayed(get(c, 2), (size,), np.int64)
-                for c, size in zip(chunks, sizes, strict=True)
-            ]
-        )
-
-    def compute(self, **keywords: Any) -> NeighborLists:
-        """The lists of all queries as those of `kith.Index.radius`."""
-        parts = dask.compute(*self._chunks, **keywords)
-        lengths = np.concatenate([np.diff(part[2]) for part in parts])
-        return NeighborLists(
-            np.concatenate([part[0] for part in parts]),
-            np.concatenate([part[1] for part in parts]),
-            np.concatenate([[0], np.cumsum(lengths)]),
-        )
-
-
-def _lists_part(found: tuple[Any, ...], place: int) -> Any:
-    return np.diff(found[2]) if place == 2 else found[place]
-
-
-def _joined(arrays: Sequence[Any]) -> Any:
-    return arrays[0] if len(arrays) == 1 else da.concatenate(arrays, allow_unknown_chunksizes=True)
-
-
 class Index:
     """Points of a Dask array or data frame, searched where they lie.
 
@@ -164,14 +118,9 @@ class Index:
         count, dims = array.shape
         if shards is None:
             shards = max(_workers(), -(-count // _MOST_IN_A_SHARD))
-        metric = as_text(metric, "metric")
-        self._rules: _shards.Rules = {
-            "shards": as_count(shards, "shards"),
-            "metric": metric,
-            "metric_params": as_metric_params(metric_params, metric),
-            "period": as_period(period, dims),
-            "skip_nonfinite": bool(skip_nonfinite),
-        }
+        self._rules = _shards.rules_of(
+            shards, metric, metric_params, period, skip_nonfinite, dims
+        )
         self._threads = as_threads(threads)
         options = {
             "engine": as_text(engine, "engine"),
@@ -260,7 +209,7 @@ class Index:
         tasks, sizes = self._tasks(search, queries, None, allowed, index_below)
         get = dask.delayed(_part)
         distances, indices = (
-            _joined(
+            joined(
                 [
                     da.from_delayed(get(found, place), (size, search.k), dtype)
                     for found, size in zip(tasks, sizes, strict=True)
@@ -291,7 +240,7 @@ class Index:
         search = self._search("count", exclude_self, earlier_only, skip_nonfinite)
         tasks, sizes = self._tasks(search, queries, radius, allowed, index_below)
         get = dask.delayed(_part)
-        return _joined(
+        return joined(
             [
                 da.from_delayed(get(found, 0), (size,), np.int64)
                 for found, size in zip(tasks, sizes, strict=True)
@@ -452,7 +401,7 @@ class KNeighborsClassifier:
         pairs = zip(distances.to_delayed().ravel(), indices.to_delayed().ravel(), strict=True)
         parts = [late(d, i, self._codes, self.classes_, self.weights) for d, i in pairs]
         sizes = distances.chunks[0]
-        return _joined(
+        return joined(
             [
                 da.from_delayed(part, (size, *each), dtype)
                 for part, size in zip(parts, sizes, strict=True)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +24,7 @@ from . import _kith, _shards
 from ._arguments import (
     as_allowed,
     as_count,
-    as_metric_params,
     as_number,
-    as_period,
     as_radii,
     as_text,
     as_threads,
@@ -34,81 +32,10 @@ from ._arguments import (
 )
 from ._arrays import as_queries, as_rows, numpy_dtype
 from ._lists import NeighborLists
+from ._mpi_ranks import Ranks
 from ._votes import codes_of, require_weights, winners
 
 __all__ = ["DistributedIndex"]
-
-T = TypeVar("T")
-
-# Counts of MPI have 31 bits: longer messages travel in pieces.
-_PIECE = 2**30
-
-
-class _Ranks:
-    """What the ranks say to each other."""
-
-    def __init__(self, comm: Any) -> None:
-        from mpi4py import MPI
-
-        self.comm, self._mpi = comm.Dup(), MPI
-
-    def together(self, work: Callable[[], T]) -> T:
-        """What `work` returns here, once it has ended at all ranks; if it failed at one, all fail."""
-        error: BaseException | None = None
-        try:
-            result = work()
-        except Exception as failure:
-            error = failure
-        # Most phases end well: one number tells so.
-        failed = self.comm.allreduce(self.comm.size if error is None else self.comm.rank, self._mpi.MIN)
-        if failed == self.comm.size:
-            return result
-        told = self.comm.bcast(
-            None if error is None else (_kind_of(error), str(error)), root=failed
-        )
-        if error is not None:
-            raise error
-        kind, words = told
-        raise kind(f"rank {failed}: {words}")
-
-    def exchange(self, messages: Sequence[bytes]) -> list[bytes | bytearray]:
-        """Sends a message to each rank, and returns those that each rank sent here."""
-        comm, me, byte = self.comm, self.comm.rank, self._mpi.BYTE
-        lengths = np.array([len(message) for message in messages], dtype=np.int64)
-        incoming = np.empty_like(lengths)
-        comm.Alltoall(lengths, incoming)
-        received: list[Any] = [bytearray(int(length)) for length in incoming]
-        received[me] = messages[me]
-        waiting = []
-        for step in range(1, comm.size):
-            source, target = (me - step) % comm.size, (me + step) % comm.size
-            into, out = memoryview(received[source]), memoryview(messages[target])
-            for begin in range(0, len(into), _PIECE):
-                waiting.append(comm.Irecv([into[begin : begin + _PIECE], byte], source))
-            for begin in range(0, len(out), _PIECE):
-                waiting.append(comm.Isend([out[begin : begin + _PIECE], byte], target))
-        self._mpi.Request.Waitall(waiting)
-        return received
-
-    def exchange_arrays(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The same for arrays of one type; what comes has one dimension."""
-        parts = self.exchange([np.ascontiguousarray(array).tobytes() for array in arrays])
-        return [np.frombuffer(part, arrays[0].dtype) for part in parts]
-
-    def sum(self, counts: np.ndarray) -> np.ndarray:
-        total = np.empty_like(counts)
-        self.comm.Allreduce(counts, total)
-        return total
-
-
-def _kind_of(error: BaseException) -> type[BaseException]:
-    """A class that every rank has, and that takes one message."""
-    for kind in type(error).__mro__:
-        if kind in (
-            ValueError, TypeError, IndexError, MemoryError, ImportError, OSError, RuntimeError,
-        ):
-            return kind
-    return RuntimeError
 
 
 def _take(search: Any, replies: Sequence[bytes | bytearray]) -> None:
@@ -144,18 +71,13 @@ class DistributedIndex:
         period: Any = None, skip_nonfinite: bool = False, engine: str = "auto",
         device: str = "auto", leaf_size: int = 0, threads: int = 1,
     ) -> None:
-        ranks = self._ranks = _Ranks(comm)
+        ranks = self._ranks = Ranks(comm)
 
         def own() -> tuple[Any, ...]:
             rows = as_rows(points)
-            kind = as_text(metric, "metric")
-            self._rules: _shards.Rules = {
-                "shards": ranks.comm.size,
-                "metric": kind,
-                "metric_params": as_metric_params(metric_params, kind),
-                "period": as_period(period, rows.shape[1]),
-                "skip_nonfinite": bool(skip_nonfinite),
-            }
+            self._rules = _shards.rules_of(
+                ranks.comm.size, metric, metric_params, period, skip_nonfinite, rows.shape[1]
+            )
             self._threads = as_threads(threads)
             options = {
                 "engine": as_text(engine, "engine"),

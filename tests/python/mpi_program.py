@@ -10,6 +10,7 @@ import numpy as np
 from mpi4py import MPI
 
 import kith
+import kith._mpi_ranks
 import kith.mpi
 import kith.neighbors
 
@@ -123,7 +124,7 @@ def run_cases():
 
 def run_pieces():
     """Messages that are longer than a piece."""
-    kith.mpi._PIECE = 1000
+    kith._mpi_ranks.MOST_IN_A_MESSAGE = 1000
     random_case(7)
     rng = np.random.default_rng(5)
     points = rng.random((5000, 3))
